@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package arena is the one address range that holds everything packets are
+// made of: headers, data, rings, mapped device memory.
+//
+// The range is reserved when the process starts and never given back, so a
+// packet is a typed pointer in the API and a 32 bit id (offset / 64) where it
+// crosses cores. The collector never sees it. Nothing in it is a Go pointer.
+//
+//	base                                                     base+Size()
+//	 |--- Range ---|--- Range ---|   free (PROT_NONE)   ...      |
+//	               ^ id = (address - base) / 64
+package arena
+
+import "unsafe"
+
+// Line is the unit of an id: every header starts on a multiple of it.
+const Line = 64
+
+// base and size are set once, in init of the file for the platform.
+var (
+	base unsafe.Pointer
+	size uint64
+)
+
+// Size returns the bytes of the reserved range.
+func Size() uint64 { return size }
+
+// Ptr resolves an id. The id must come from ID, or from memory that was checked.
+func Ptr(id uint32) unsafe.Pointer { return unsafe.Add(base, uintptr(id)<<6) }
+
+// ID is the inverse of Ptr, for a pointer on a multiple of Line.
+func ID(p unsafe.Pointer) uint32 { return uint32((uintptr(p) - uintptr(base)) >> 6) }
+
+// At resolves a byte offset.
+func At(off uint64) unsafe.Pointer { return unsafe.Add(base, uintptr(off)) }
+
+// Off is the inverse of At.
+func Off(p unsafe.Pointer) uint64 { return uint64(uintptr(p) - uintptr(base)) }
+
+// Bytes views n bytes at off as a slice whose capacity is n.
+func Bytes(off uint64, n int) []byte { return unsafe.Slice((*byte)(At(off)), n) }

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "textflag.h"
+
+// func Pause()
+TEXT ·Pause(SB), NOSPLIT, $0-0
+	YIELD
+	RET

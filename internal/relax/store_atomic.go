@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64 || race
+
+package relax
+
+import "sync/atomic"
+
+// StoreRel writes the word; earlier reads and writes are not moved after it.
+func (x *Uint32) StoreRel(v uint32) { atomic.StoreUint32(&x.v, v) }
+
+// StoreRel writes the word; earlier reads and writes are not moved after it.
+func (x *Uint64) StoreRel(v uint64) { atomic.StoreUint64(&x.v, v) }

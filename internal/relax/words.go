@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package relax holds the shared words of the dataplane: 32 and 64 bit words
+// with load-acquire, store-release and store-seq, and the read-modify-writes.
+//
+// On amd64 a store-release is a plain store followed by an atomic load of the
+// same word, which keeps the compiler from eliminating or delaying it; the
+// processor (TSO) never reorders two stores. Under the race detector and on
+// other architectures every call is a sync/atomic call.
+package relax
+
+import "sync/atomic"
+
+// Uint32 is a shared 32 bit word. It must not be copied after first use.
+type Uint32 struct{ v uint32 }
+
+// Uint64 is a shared 64 bit word. It must not be copied after first use, and
+// must be 8 byte aligned.
+type Uint64 struct{ v uint64 }
+
+// LoadAcq reads the word; later reads and writes are not moved before it.
+func (x *Uint32) LoadAcq() uint32 { return atomic.LoadUint32(&x.v) }
+
+// LoadAcq reads the word; later reads and writes are not moved before it.
+func (x *Uint64) LoadAcq() uint64 { return atomic.LoadUint64(&x.v) }
+
+// StoreSeq writes the word and orders it before every later read (a full
+// barrier): for a store that is followed by a decision read from another word.
+func (x *Uint32) StoreSeq(v uint32) { atomic.StoreUint32(&x.v, v) }
+
+// StoreSeq writes the word and orders it before every later read.
+func (x *Uint64) StoreSeq(v uint64) { atomic.StoreUint64(&x.v, v) }
+
+// Add adds d (two's complement for a subtraction) and returns the new value.
+func (x *Uint32) Add(d uint32) uint32 { return atomic.AddUint32(&x.v, d) }
+
+// Add adds d and returns the new value.
+func (x *Uint64) Add(d uint64) uint64 { return atomic.AddUint64(&x.v, d) }
+
+// CAS replaces old by new and reports whether it did.
+func (x *Uint32) CAS(old, new uint32) bool { return atomic.CompareAndSwapUint32(&x.v, old, new) }
+
+// CAS replaces old by new and reports whether it did.
+func (x *Uint64) CAS(old, new uint64) bool { return atomic.CompareAndSwapUint64(&x.v, old, new) }
+
+// Swap writes v and returns what was there.
+func (x *Uint32) Swap(v uint32) uint32 { return atomic.SwapUint32(&x.v, v) }
+
+// Swap writes v and returns what was there.
+func (x *Uint64) Swap(v uint64) uint64 { return atomic.SwapUint64(&x.v, v) }
+
+// Or sets bits and returns the old value.
+func (x *Uint32) Or(bits uint32) uint32 { return atomic.OrUint32(&x.v, bits) }
+
+// And keeps only bits and returns the old value.
+func (x *Uint32) And(bits uint32) uint32 { return atomic.AndUint32(&x.v, bits) }
