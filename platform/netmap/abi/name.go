@@ -232,7 +232,7 @@ func checkPort(name, port string) error {
 	case id == "" && len(base) > IfNameSize-1 && body == port && base == port:
 		return &NameError{name, fmt.Sprintf("interface name of %d bytes", len(base)), fmt.Sprintf("at most %d", IfNameSize-1)}
 	case strings.Contains(base, ":"):
-		return &NameError{name, "a colon", "only after the name of a VALE switch; "+grammar}
+		return &NameError{name, "a colon", "only after the name of a VALE switch; " + grammar}
 	case strings.ContainsAny(port, " \t\n\x00"):
 		return &NameError{name, "blank or control character", grammar}
 	}
