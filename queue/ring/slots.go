@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"unsafe"
+
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/relax"
+)
+
+// slots is the memory of the rings with several producers or consumers: one
+// word per slot, position and id together, so that one load says whether the id
+// is there and what it is.
+//
+//	63            32 31             0
+//	| position + 1  |      id       |   low 32 bits of the position that wrote it
+//
+// A slot is free when the reader's position has passed it: readers copy ids out
+// before they advance the position, so no slot needs to be marked as read.
+// Positions have 64 bits: a reader that sleeps between its loads and its
+// compare-and-swap can't meet the same position again.
+type slots struct {
+	base unsafe.Pointer
+	mask uint64
+	mem  []uint64 // keeps base alive
+}
+
+func newSlots(n int, pos uint64) slots {
+	c := mustSize(n)
+	m := words[uint64](c)
+	s := slots{unsafe.Pointer(unsafe.SliceData(m)), uint64(c) - 1, m}
+	for p := pos; p < pos+uint64(c); p++ { // as if written one lap ago
+		word(s.base, p&s.mask).StoreRel(tag(p-uint64(c)) << 32)
+	}
+	return s
+}
+
+func word(base unsafe.Pointer, i uint64) *relax.Uint64 {
+	return (*relax.Uint64)(unsafe.Add(base, uintptr(i)<<3))
+}
+
+// tag is the position part of a slot's word.
+func tag(pos uint64) uint64 { return uint64(uint32(pos) + 1) }
+
+// Cap returns how many ids the ring holds.
+func (s *slots) Cap() int { return int(s.mask) + 1 }
+
+// free returns how many of n ids fit between the positions.
+func (s *slots) free(w, r uint64, n int) int {
+	return min(n, int(r+s.mask+1-w), int(s.mask)+1)
+}
+
+// write publishes ids at pos, which the caller has reserved. Each slot's StoreRel
+// pairs with the LoadAcq in read.
+func (s *slots) write(pos uint64, ids []uint32) {
+	base, mask := s.base, s.mask
+	for _, id := range ids {
+		word(base, pos&mask).StoreRel(tag(pos)<<32 | uint64(id))
+		pos++
+	}
+}
+
+// read copies published ids from pos on and returns how many it met.
+func (s *slots) read(pos uint64, ids []uint32) int {
+	base, mask := s.base, s.mask
+	for i := range ids {
+		v := word(base, pos&mask).LoadAcq()
+		if v>>32 != tag(pos) {
+			return i
+		}
+		ids[i] = uint32(v)
+		pos++
+	}
+	return len(ids)
+}
+
+// writeEvents is write of the events' ids.
+func (s *slots) writeEvents(pos uint64, ev []*buffer.Event) {
+	base, mask := s.base, s.mask
+	for _, e := range ev {
+		word(base, pos&mask).StoreRel(tag(pos)<<32 | uint64(e.ID()))
+		pos++
+	}
+}
+
+// readEvents is read into events.
+func (s *slots) readEvents(pos uint64, ev []*buffer.Event) int {
+	base, mask := s.base, s.mask
+	for i := range ev {
+		v := word(base, pos&mask).LoadAcq()
+		if v>>32 != tag(pos) {
+			return i
+		}
+		setEvent(&ev[i], uint32(v))
+		pos++
+	}
+	return len(ev)
+}
+
+// length is the number of ids between two positions read one after the other.
+func (s *slots) length(r, w uint64) int {
+	if int64(w-r) <= 0 {
+		return 0
+	}
+	return int(min(w-r, s.mask+1))
+}
+
+// producers is the line that writers share.
+type producers struct {
+	w    relax.Uint64 // next position to reserve
+	seen relax.Uint64 // a past reader position: spares the readers' line
+}
+
+// reserve takes up to n positions (all: exactly n) after w; r is the readers' position.
+// The compare-and-swap orders nothing for readers: each slot's StoreRel does.
+func (p *producers) reserve(s *slots, r *relax.Uint64, n int, all bool) (pos uint64, k int) {
+	for {
+		pos = p.w.LoadAcq()
+		k = s.free(pos, p.seen.LoadAcq(), n)
+		if k < n {
+			// pairs with the readers' advance: they have copied what lies before
+			now := r.LoadAcq()
+			k = s.free(pos, now, n)
+			if k <= 0 || all && k < n {
+				if pos == p.w.LoadAcq() {
+					return pos, 0
+				}
+				continue
+			}
+			p.seen.StoreRel(now)
+		}
+		if p.w.CAS(pos, pos+uint64(k)) {
+			return pos, k
+		}
+	}
+}
+
+// reserveSingle is reserve for one producer at a time.
+func (p *producers) reserveSingle(s *slots, r *relax.Uint64, n int, all bool) (pos uint64, k int) {
+	pos = p.w.LoadAcq()
+	k = s.free(pos, p.seen.LoadAcq(), n)
+	if k < n {
+		now := r.LoadAcq()
+		k = s.free(pos, now, n)
+		if k <= 0 || all && k < n {
+			return pos, 0
+		}
+		p.seen.StoreRel(now)
+	}
+	p.w.StoreRel(pos + uint64(k))
+	return pos, k
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ring
+
+import (
+	"unsafe"
+
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/relax"
+)
+
+// SPSC is a ring for one producer and one consumer at a time. It uses no
+// read-modify-write. Len and Cap may be called from anywhere.
+//
+//	line        written by   read by
+//	base, mask  New          both
+//	head, seen  producer     producer              private: its next position, the last tail it saw
+//	w           producer     consumer, Len         published position, one store a burst
+//	tail, seen  consumer     consumer              private
+//	r           consumer     producer, Len         published position
+//
+// Private and published words are on lines of their own: the owner's private
+// line never leaves its core.
+type SPSC struct {
+	base  unsafe.Pointer // of slots[0]
+	mask  uint32
+	slots []uint32
+	_     relax.Pad
+	prod  side
+	_     relax.Pad
+	w     relax.Uint32 // LoadAcq in avail pairs with StoreRel in Enqueue
+	_     relax.Pad
+	cons  side
+	_     relax.Pad
+	r     relax.Uint32 // LoadAcq in room pairs with StoreRel in Dequeue
+	_     relax.Pad
+}
+
+// side is what one side of an SPSC ring keeps for itself.
+type side struct {
+	pos  uint32 // own next position, free-running
+	seen uint32 // the opposite position when it was last read
+}
+
+// NewSPSC makes a ring that holds at least n ids (Size says how many). It panics
+// when Size refuses n.
+func NewSPSC(n int) *SPSC { return newSPSCAt(n, 0) }
+
+// newSPSCAt starts the free-running positions at pos.
+func newSPSCAt(n int, pos uint32) *SPSC {
+	c := mustSize(n)
+	s := words[uint32](c)
+	r := &SPSC{base: unsafe.Pointer(unsafe.SliceData(s)), mask: c - 1, slots: s}
+	r.prod, r.cons = side{pos, pos}, side{pos, pos}
+	r.w.StoreRel(pos)
+	r.r.StoreRel(pos)
+	return r
+}
+
+// Cap returns how many ids the ring holds.
+func (r *SPSC) Cap() int { return int(r.mask) + 1 }
+
+// Len returns how many ids are in the ring. Any goroutine may call it; for
+// others than the two sides the answer is of the past.
+func (r *SPSC) Len() int {
+	tail := r.r.LoadAcq()
+	n := r.w.LoadAcq() - tail
+	return int(min(n, r.mask+1)) // tail may have moved on meanwhile
+}
+
+// room returns how many of n ids fit now, n <= Cap.
+func (r *SPSC) room(n uint32) uint32 {
+	p := &r.prod
+	free := r.mask + 1 - (p.pos - p.seen)
+	if free < n {
+		p.seen = r.r.LoadAcq()
+		free = r.mask + 1 - (p.pos - p.seen)
+	}
+	return min(free, n)
+}
+
+// avail returns how many of n ids are there now.
+func (r *SPSC) avail(n uint32) uint32 {
+	c := &r.cons
+	have := c.seen - c.pos
+	if have < n {
+		c.seen = r.w.LoadAcq()
+		have = c.seen - c.pos
+	}
+	return min(have, n)
+}
+
+// want returns the length of a burst, cut to the capacity.
+func (r *SPSC) want(n int) uint32 { return uint32(min(n, int(r.mask)+1)) }
+
+func slot(base unsafe.Pointer, i uint32) *uint32 {
+	return (*uint32)(unsafe.Add(base, uintptr(i)<<2))
+}
+
+// Enqueue appends ids from the front and returns how many fitted. The producer calls it.
+func (r *SPSC) Enqueue(ids []uint32) int {
+	n := r.room(r.want(len(ids)))
+	if n == 0 {
+		return 0
+	}
+	r.put(ids[:n])
+	return int(n)
+}
+
+// EnqueueAll appends all ids, or none and returns false. The producer calls it.
+func (r *SPSC) EnqueueAll(ids []uint32) bool {
+	if len(ids) > r.Cap() || r.room(uint32(len(ids))) < uint32(len(ids)) {
+		return false
+	}
+	r.put(ids)
+	return true
+}
+
+func (r *SPSC) put(ids []uint32) {
+	pos := r.prod.pos
+	if len(ids) < unroll {
+		base, mask := r.base, r.mask
+		for _, id := range ids {
+			*slot(base, pos&mask) = id
+			pos++
+		}
+	} else {
+		k := copy(r.slots[pos&r.mask:], ids)
+		copy(r.slots, ids[k:])
+	}
+	r.publish(uint32(len(ids)))
+}
+
+func (r *SPSC) publish(n uint32) {
+	r.prod.pos += n
+	r.w.StoreRel(r.prod.pos)
+}
+
+// Dequeue fills ids from the front and returns how many were there. The consumer calls it.
+func (r *SPSC) Dequeue(ids []uint32) int {
+	n := r.avail(r.want(len(ids)))
+	if n == 0 {
+		return 0
+	}
+	r.take(ids[:n])
+	return int(n)
+}
+
+// DequeueAll fills all of ids, or none and returns false. The consumer calls it.
+func (r *SPSC) DequeueAll(ids []uint32) bool {
+	if len(ids) > r.Cap() || r.avail(uint32(len(ids))) < uint32(len(ids)) {
+		return false
+	}
+	r.take(ids)
+	return true
+}
+
+func (r *SPSC) take(ids []uint32) {
+	pos := r.cons.pos
+	if len(ids) < unroll {
+		base, mask := r.base, r.mask
+		for i := range ids {
+			ids[i] = *slot(base, pos&mask)
+			pos++
+		}
+	} else {
+		k := copy(ids, r.slots[pos&r.mask:])
+		copy(ids[k:], r.slots)
+	}
+	r.release(uint32(len(ids)))
+}
+
+func (r *SPSC) release(n uint32) {
+	r.cons.pos += n
+	r.r.StoreRel(r.cons.pos)
+}
+
+// EnqueueEvents is Enqueue of the events' ids.
+func (r *SPSC) EnqueueEvents(ev []*buffer.Event) int {
+	n := r.room(r.want(len(ev)))
+	if n == 0 {
+		return 0
+	}
+	pos := r.prod.pos
+	base, mask := r.base, r.mask
+	for _, e := range ev[:n] {
+		*slot(base, pos&mask) = e.ID()
+		pos++
+	}
+	r.publish(n)
+	return int(n)
+}
+
+// DequeueEvents is Dequeue into events.
+func (r *SPSC) DequeueEvents(ev []*buffer.Event) int {
+	n := r.avail(r.want(len(ev)))
+	if n == 0 {
+		return 0
+	}
+	pos := r.cons.pos
+	base, mask := r.base, r.mask
+	ev = ev[:n]
+	for i := range ev {
+		setEvent(&ev[i], *slot(base, pos&mask))
+		pos++
+	}
+	r.release(n)
+	return int(n)
+}
