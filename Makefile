@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+
+GO ?= go
+export GOFLAGS ?=
+PKG ?= ./...
+
+.DEFAULT_GOAL := help
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## forward packets: the demonstration (no root, no NIC)
+	$(GO) run ./examples/odp_l2fwd
+
+test: ## all tests
+	$(GO) test $(PKG)
+
+race: ## all tests under the race detector, in random order
+	$(GO) test -race -shuffle=on -short $(PKG)
+
+portable: ## the files for systems without raw descriptors, tested here
+	$(GO) test -tags portable -short $(PKG)
+
+invariants: ## with ownership, double free and index checks
+	$(GO) test -tags invariants -short $(PKG)
+
+stress: ## twenty times in a row under the race detector
+	$(GO) test -race -shuffle=on -short -count=20 -timeout 60m $(PKG)
+
+matrix: ## every legal combination of l2fwd's modes with 10^7 frames each (long)
+	$(GO) test ./examples/odp_l2fwd -run Matrix -matrix.frames 10000000 -timeout 6h -v
+
+bench: ## benchmarks of all packages, once each
+	$(GO) test -run '^$$' -bench . -benchtime 200ms $(PKG)
+
+cross: ## build and vet for every supported system
+	@for t in linux/amd64 linux/arm64 freebsd/amd64 freebsd/arm64 darwin/arm64; do \
+	  echo "$$t"; CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet $(PKG) || exit 1; \
+	  CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build $(PKG) || exit 1; done
+
+lint: ## gofmt, vet, staticcheck
+	@fmt=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$fmt" || { echo "gofmt: $$fmt"; exit 1; }
+	$(GO) vet $(PKG)
+	cd tools && GOWORK=off $(GO) build -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
+	bin/staticcheck $(PKG)
+
+.PHONY: help demo test race portable invariants stress matrix bench cross lint
