@@ -13,10 +13,10 @@ const (
 	L3                         // a known layer 3 header was found
 	L4                         // a known layer 4 header was found
 	EthBcast                   // destination MAC is broadcast
-	EthMcast                   // destination MAC has the group bit, and is not broadcast
+	EthMcast                   // destination MAC has the group bit; broadcast has it too
 	Jumbo                      // longer than 1518 bytes
-	VLAN                       // one VLAN tag
-	QinQ                       // two VLAN tags
+	VLAN                       // at least one VLAN tag
+	QinQ                       // two VLAN tags; VLAN is set too
 	ARP
 	IPv4
 	IPv6
