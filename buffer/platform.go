@@ -11,6 +11,7 @@ func (e *Event) Buf() (buf, size, ext uint32) { return e.buf, e.bufLen, e.ext }
 
 // SwapBuf puts another buffer of the same size under the header and returns the
 // old one: how a netmap slot and a packet exchange buffers. SetData must follow.
+// Only for a packet that is Exchangeable.
 func (e *Event) SwapBuf(buf, ext uint32) (oldBuf, oldExt uint32) {
 	oldBuf, oldExt = e.buf, e.ext
 	e.buf, e.ext = buf, ext
@@ -24,7 +25,26 @@ func (k *Packet) SetData(off, n uint32) {
 }
 
 // DataOff returns the byte offset of the data in the buffer of the first segment.
+// It has no meaning for a segment that refers to another's data.
 func (k *Packet) DataOff() uint32 { return uint32(k.data - uint64(k.buf)<<6) }
 
 // SetInput records where the packet came in: index of the port and of its queue.
 func (k *Packet) SetInput(port, queue int) { k.input, k.queue = uint16(port+1), uint16(queue) }
+
+// Exchangeable reports whether the packet is one segment with its own buffer that
+// nobody else refers to: then a driver may take the buffer and leave another.
+func (k *Packet) Exchangeable() bool {
+	return k.nsegs == 1 && k.refs.LoadAcq() == 1 && k.state == stateAlloc
+}
+
+// InPool reports whether the event belongs to pool p; it reads the header.
+func (e *Event) InPool(p *Pool) bool { return e.pool == p.idx }
+
+// MarkKernel marks a header whose buffer the kernel has (on), or has given back
+// (off). The leak report and the checks of the invariants tag know it.
+func (e *Event) MarkKernel(on bool) {
+	e.state = stateAlloc
+	if on {
+		e.state = stateKernel
+	}
+}

@@ -4,167 +4,232 @@ package buffer
 
 import (
 	"errors"
-	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/odp-go/godp/internal/arena"
 	"github.com/odp-go/godp/internal/meta"
+	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/worker"
 )
 
 // PoolConfig describes a pool. The zero value of a field is its default.
 type PoolConfig struct {
-	Name     string // at most 31 bytes; for errors and reports
+	Name     string // at most 31 bytes; for errors, reports and Lookup; need not be unique
 	Type     Type   // TypePacket by default
-	Num      int    // packets or buffers; required
-	Size     int    // packet: data bytes one segment holds (default 1856); buffer: bytes, required
+	Num      int    // events; required
+	Size     int    // packet: data bytes the first segment holds (default 1856); buffer: bytes, required; vector: events, required; time-out: bytes (default 64)
 	MaxLen   int    // packet: largest length ever allocated (default 65536)
 	Headroom int    // packet: bytes before the data of a new packet (default 128, -1 = 0)
-	Align    int    // start of a buffer, a power of two (default 64)
+	Align    int    // start of a buffer or of a new packet's data, a power of two up to 4096 (default 64 for buffers; packets: that of Headroom)
 	UserArea int    // bytes of user area per event (default 0)
-	Cache    int    // events a worker may cache (default 256, -1 = none)
-	Strict   bool   // refuse what would otherwise be reported and reduced (cache size, huge pages)
+
+	// Cache is how many events a worker may cache: 0 = up to 256, as many as
+	// the rule allows; -1 = none; at most 1024.
+	// The rule: an allocation never fails while the application holds fewer
+	// than Need events, if Num >= Need + workers x Cache, where workers is the
+	// Max of the set. Where it does not hold the cache is made smaller; Info
+	// says so, and it is an error if Cache was given and Strict is set.
+	Cache int
+	// Need is how many events the application wants to hold at the same time;
+	// 0 = Num / 2.
+	Need int
+
+	// UserAreaInit is called once for each event at creation, with its user
+	// area and index. What it writes stays: neither free nor alloc touch the area.
+	UserAreaInit func(area []byte, index int)
+
+	Strict bool // refuse what would otherwise be reported and reduced (cache size, huge pages)
 }
 
-// Pool is a set of events of one type and size.
+// Pool is a set of events of one type and size. Its memory is outside of the Go
+// heap and backed when it is created:
+//
+//	headers   64 bytes each, dense: the hot part (Event)
+//	cold      64 bytes each: time stamp, user word, owner, …
+//	areas     user areas
+//	data      one chunk per event; its stride is an odd number of lines, so
+//	          that the first lines of packets spread over all cache sets
+//
+// Allocation and free may be called by any worker, for its own account, and by
+// anybody with a nil worker. Free events are kept last in first out, in a cache
+// per worker over a list that all share.
 type Pool struct {
-	cfg   PoolConfig
-	idx   uint16
-	hdr   *arena.Range
-	data  *arena.Range
-	mu    sync.Mutex
-	free  []*Event
-	total int
+	// read by every call
+	set    *worker.Set
+	caches []cache
+	tmpl   [8]uint64 // a fresh header; words 1, 4 and 7 are not used
+	segCap uint32    // data bytes of a new packet's first segment
+	head   uint32    // headroom of a new packet
+	maxLen uint32
+	idx    uint16
+	typ    Type
+	ext    bool // headers only, the platform attaches the buffers
+
+	// set at creation
+	cfg      PoolConfig
+	mem      *arena.Range
+	hdrOff   uint64
+	coldOff  uint64
+	areaOff  uint64
+	areaStep uint32
+	dataOff  uint64
+	stride   uint32
+	num      int
+	notes    []string
+	unflush  func()
+
+	statsMu sync.Mutex
+	zero    PoolStats // the counters at the last ResetStats
+
+	values   atomic.Pointer[[]any]
+	closed   atomic.Bool
+	attached relax.Uint64 // external: headers with a buffer
+
+	shared struct {
+		_                                 relax.Pad
+		allocs, allocFails, frees, misses relax.Uint64
+		_                                 relax.Pad
+	}
+	store store
 }
 
-// ErrPool is wrapped by every error of a pool's creation.
+// ErrPool is wrapped by every error of a pool's creation and closing.
 var ErrPool = errors.New("pool")
 
-// pools is the table that resolves Event.pool.
-var (
-	poolMu sync.Mutex
-	pools  [256]*Pool
+// States of a header (Event.state). Outside of the invariants tag a header keeps
+// stateAlloc while it is free.
+const (
+	stateFree     = iota
+	stateAlloc    // owned by the application
+	stateIndirect // owned; its data belongs to the segment that the cold part names
+	stateKernel   // a driver gave the buffer to the kernel
+	stateDetached // external pool: has no buffer
 )
 
-// NewPool makes a pool whose workers come from set.
+// NewPool makes a pool whose workers come from set. All memory is there when it
+// returns; a shortage is an error now. Any goroutine; the pool is closed with Close.
 func NewPool(set *worker.Set, cfg PoolConfig) (*Pool, error) {
-	if cfg.Num < 1 {
-		return nil, fmt.Errorf("%w %q: Num %d: must be at least 1", ErrPool, cfg.Name, cfg.Num)
+	p := &Pool{set: set}
+	if err := p.configure(cfg); err != nil {
+		return nil, err
 	}
-	if cfg.Type == 0 {
-		cfg.Type = TypePacket
+	if err := p.open(); err != nil {
+		return nil, err
 	}
-	if cfg.Size == 0 {
-		cfg.Size = 1856
-	}
-	switch {
-	case cfg.Headroom == 0 && cfg.Type == TypePacket:
-		cfg.Headroom = 128
-	case cfg.Headroom < 0:
-		cfg.Headroom = 0
-	}
-	poolMu.Lock()
-	defer poolMu.Unlock()
-	p := &Pool{cfg: cfg, total: cfg.Num}
-	for i := 1; i < len(pools); i++ {
-		if pools[i] == nil {
-			p.idx = uint16(i)
-			break
+	ev := make([]uintptr, p.num)
+	for i := range ev {
+		e := p.EventAt(i)
+		e.buf = uint32((p.dataOff + uint64(i)*uint64(p.stride)) >> 6)
+		e.bufLen = p.stride
+		e.state = stateAlloc
+		if checked {
+			p.poison(e)
 		}
+		if p.cfg.UserAreaInit != nil && p.areaStep != 0 {
+			p.cfg.UserAreaInit(p.area(uint32(i)), i)
+		}
+		ev[i] = uintptr(unsafe.Pointer(e))
 	}
-	stride := uint64(cfg.Size+cfg.Headroom+63)&^63 + 64
-	var err error
-	if p.hdr, err = arena.New(arena.Config{Name: cfg.Name, Size: uint64(cfg.Num) * 64, Huge: true}); err != nil {
-		return nil, err
+	// chunk by chunk, so that the first events come out first
+	for end := len(ev); end > 0; {
+		n := min(p.store.per, end)
+		if r := end % p.store.per; r != 0 {
+			n = r
+		}
+		p.store.put(ev[end-n:end], p)
+		end -= n
 	}
-	if p.data, err = arena.New(arena.Config{Name: cfg.Name, Size: uint64(cfg.Num) * stride, Huge: true}); err != nil {
-		p.hdr.Close()
-		return nil, err
-	}
-	for i := 0; i < cfg.Num; i++ {
-		e := (*Event)(arena.At(p.hdr.Off + uint64(i)*64))
-		e.pool, e.typ, e.index = p.idx, cfg.Type, uint32(i)
-		e.buf = uint32((p.data.Off + uint64(i)*stride) >> 6)
-		e.bufLen = uint32(stride)
-		p.free = append(p.free, e)
-	}
-	pools[p.idx] = p
 	return p, nil
 }
 
-// PoolOf returns the pool that the event belongs to.
-func (e *Event) PoolOf() *Pool { return pools[e.pool] }
-
-// AllocPackets fills pkts from the front with packets of length data bytes and
-// returns how many it got; fewer means that the pool has no more now.
-func (p *Pool) AllocPackets(w *worker.Worker, pkts []*Packet, length int) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	n := 0
-	for n < len(pkts) && len(p.free) > 0 {
-		e := p.free[len(p.free)-1]
-		p.free = p.free[:len(p.free)-1]
-		e.Packet().reset(uint32(p.cfg.Headroom), uint32(length))
-		pkts[n] = e.Packet()
-		n++
+// open gets the memory, fills in what is equal in all headers and enters the pool
+// in the table.
+func (p *Pool) open() error {
+	n := uint64(p.num)
+	size := n * (64 + coldSize)
+	areaAt := size
+	size = (size + n*uint64(p.areaStep) + 4095) &^ 4095
+	dataAt := size
+	if !p.ext {
+		size += n * uint64(p.stride)
 	}
-	return n
-}
-
-// FreePackets gives back packets of this pool, each with one reference and one
-// segment: it reads no header. Use the package's FreePackets for all others.
-func (p *Pool) FreePackets(w *worker.Worker, pkts []*Packet) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, k := range pkts {
-		p.free = append(p.free, &k.Event)
+	mem, err := arena.New(arena.Config{Name: "pool " + p.cfg.Name, Size: size, Huge: size >= 1<<20})
+	if err != nil {
+		return wrapPool(p.cfg.Name, err)
 	}
-}
-
-// FreePackets gives packets of any pools back, all segments, honouring references.
-func FreePackets(w *worker.Worker, pkts []*Packet) {
-	for _, k := range pkts {
-		k.PoolOf().FreePackets(w, []*Packet{k})
+	p.mem = mem
+	p.hdrOff, p.coldOff, p.areaOff, p.dataOff = mem.Off, mem.Off+n*64, mem.Off+areaAt, mem.Off+dataAt
+	if err := p.checkBacking(); err != nil {
+		mem.Close()
+		return err
 	}
-}
-
-// Available returns the number of events that are not allocated. Control plane.
-func (p *Pool) Available() int { p.mu.Lock(); defer p.mu.Unlock(); return len(p.free) }
-
-// Num returns the number of events of the pool.
-func (p *Pool) Num() int { return p.total }
-
-// Close gives the memory back. All events must be back, else an error names how
-// many are out.
-func (p *Pool) Close() error {
-	if n := p.total - p.Available(); n != 0 {
-		return fmt.Errorf("%w %q: %d of %d events are still allocated", ErrPool, p.cfg.Name, n, p.total)
+	if err := p.register(); err != nil {
+		mem.Close()
+		return err
 	}
-	poolMu.Lock()
-	defer poolMu.Unlock()
-	pools[p.idx] = nil
-	return errors.Join(p.hdr.Close(), p.data.Close())
+	per := 32
+	if c := p.cfg.Cache; c > 0 {
+		per = max(1, min(c/2, maxPer))
+		p.caches = make([]cache, p.set.Max())
+		for i := range p.caches {
+			p.caches[i].ev = make([]uintptr, c)
+			p.caches[i].limit.StoreRel(uint32(c))
+		}
+	}
+	p.store.initStore(uintptr(arena.At(p.hdrOff)), p.num, per, p.set.Max()+8)
+	t := Event{pool: p.idx, typ: p.typ, l2: meta.NoOffset, l3: meta.NoOffset, l4: meta.NoOffset, state: stateAlloc, nsegs: 1}
+	t.refs.StoreRel(1)
+	p.tmpl = *(*[8]uint64)(unsafe.Pointer(&t))
+	for i := 0; i < p.num; i++ {
+		e := p.EventAt(i)
+		*(*[8]uint64)(unsafe.Pointer(e)) = p.tmpl
+		e.index = uint32(i)
+		e.state = stateDetached
+	}
+	if len(p.caches) != 0 {
+		p.unflush = p.set.OnFlush(p.flush)
+	}
+	return nil
 }
 
-func (k *Packet) reset(headroom, length uint32) {
-	k.data = uint64(k.buf)<<6 + uint64(headroom)
-	k.segLen, k.len = length, length
-	k.flags, k.hash, k.next, k.input, k.queue = 0, 0, 0, 0, 0
-	k.l2, k.l3, k.l4 = 0, meta.NoOffset, meta.NoOffset
-	k.nsegs = 1
-	k.refs.StoreRel(1)
+// EventAt returns the header with this index, 0 <= i < Num. For platforms that bind
+// buffers to headers, and for reports; it gives no ownership.
+func (p *Pool) EventAt(i int) *Event {
+	if uint(i) >= uint(p.num) {
+		panic("buffer: EventAt: index out of range")
+	}
+	return (*Event)(arena.At(p.hdrOff + uint64(i)<<6))
 }
 
-// Len returns the data bytes in all segments.
-func (k *Packet) Len() int { return int(k.len) }
+// owns reports whether e is a header of this pool.
+func (p *Pool) owns(e *Event) bool {
+	return uint64(uintptr(unsafe.Pointer(e))-p.store.base)>>6 < p.store.num
+}
 
-// SegLen returns the data bytes in the first segment.
-func (k *Packet) SegLen() int { return int(k.segLen) }
+// area returns the user area of header i.
+func (p *Pool) area(i uint32) []byte {
+	return arena.Bytes(p.areaOff+uint64(i)*uint64(p.areaStep), p.cfg.UserArea)
+}
 
-// DataPtr returns the address of the first data byte.
-func (k *Packet) DataPtr() unsafe.Pointer { return arena.At(k.data) }
+// Name returns the name from the configuration.
+func (p *Pool) Name() string { return p.cfg.Name }
 
-// Data views the data of the first segment; the slice lives as long as the caller
-// owns the packet.
-func (k *Packet) Data() []byte { return unsafe.Slice((*byte)(arena.At(k.data)), k.segLen) }
+// Type returns the kind of event.
+func (p *Pool) Type() Type { return p.typ }
+
+// Index returns the pool's place in the process's pool table, 1 to MaxPools.
+func (p *Pool) Index() int { return int(p.idx) }
+
+// Num returns the number of events of the pool; of an external pool, the headers.
+func (p *Pool) Num() int { return p.num }
+
+// Headroom returns the bytes before the data of a new packet.
+func (p *Pool) Headroom() int { return int(p.head) }
+
+// SegCap returns the data bytes that a new packet's first segment holds.
+func (p *Pool) SegCap() int { return int(p.segCap) }
+
+// MaxLen returns the largest length of a packet.
+func (p *Pool) MaxLen() int { return int(p.maxLen) }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package buffer
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/worker"
+)
+
+// cache is what one worker keeps of a pool: an array of events, last in first
+// out, moved by copy(). It is the owner's alone: no locked instruction inside.
+// The words are kept as integers, since a pointer into the arena needs no write barrier.
+//
+// Somebody else may take the events only after revoke: he sets limit to 0, waits
+// until the owner's stores can be seen, and then for busy to be 0. From then on the
+// owner finds limit 0 and leaves the array alone.
+type cache struct {
+	_     relax.Pad
+	busy  relax.Uint32 // written by the owner: 1 while inside; read by revoke
+	n     relax.Uint32 // written by the owner: events cached; read by anybody
+	limit relax.Uint32 // written by revoke: most events; read by the owner
+	_     uint32
+	ev    []uintptr // len = most events
+
+	// Written by the owner, read by Stats.
+	cacheAllocs, cacheFrees   relax.Uint64 // calls served by the array alone
+	allocs, allocFails, frees relax.Uint64 // calls that went to the store
+	misses                    relax.Uint64 // calls that found the store empty
+	_                         relax.Pad
+}
+
+// bump adds 1 to a counter that only the caller writes.
+func bump(c *relax.Uint64) { c.StoreRel(c.LoadAcq() + 1) }
+
+// cacheOf returns the worker's cache, nil when it has none: the control plane, a
+// pool without caches, a worker of another set.
+func (p *Pool) cacheOf(w *worker.Worker) *cache {
+	if w == nil || w.Set() != p.set {
+		return nil
+	}
+	if id := w.ID(); uint(id) < uint(len(p.caches)) {
+		return &p.caches[id]
+	}
+	return nil
+}
+
+// get fills dst from the front and returns how many events it got.
+func (p *Pool) get(w *worker.Worker, dst []uintptr) int {
+	c := p.cacheOf(w)
+	if c == nil {
+		return p.getShared(dst)
+	}
+	c.busy.StoreRel(1)
+	if c.limit.LoadAcq() != 0 {
+		if m := int(c.n.LoadAcq()) - len(dst); m >= 0 {
+			copy(dst, c.ev[m:])
+			c.n.StoreRel(uint32(m))
+			bump(&c.cacheAllocs)
+			c.busy.StoreRel(0)
+			return len(dst)
+		}
+	}
+	n := p.refill(c, dst)
+	c.busy.StoreRel(0)
+	if n < len(dst) {
+		p.missed(c)
+	}
+	return n
+}
+
+// refill serves what the array can't: all that it has, then the store. A small
+// request brings a whole chunk into the array.
+func (p *Pool) refill(c *cache, dst []uintptr) int {
+	bump(&c.allocs)
+	if c.limit.LoadAcq() == 0 {
+		return p.store.get(dst)
+	}
+	n := copy(dst, c.ev[:c.n.LoadAcq()])
+	c.n.StoreRel(0)
+	rest := dst[n:]
+	if len(rest) >= p.store.per {
+		return n + p.store.get(rest)
+	}
+	m := p.store.get(c.ev[:p.store.per])
+	k := min(m, len(rest))
+	copy(rest, c.ev[m-k:m])
+	c.n.StoreRel(uint32(m - k))
+	return n + k
+}
+
+// missed counts a request that was not served in full and asks the workers to
+// give back what they cache, if they cache anything.
+func (p *Pool) missed(c *cache) {
+	bump(&c.allocFails)
+	for i := range p.caches {
+		if o := &p.caches[i]; o != c && o.n.LoadAcq() != 0 {
+			bump(&c.misses)
+			p.set.RequestFlush()
+			return
+		}
+	}
+}
+
+// put takes events back.
+func (p *Pool) put(w *worker.Worker, ev []uintptr) {
+	c := p.cacheOf(w)
+	if c == nil {
+		p.putShared(ev)
+		return
+	}
+	c.busy.StoreRel(1)
+	n := int(c.n.LoadAcq())
+	if n+len(ev) <= int(c.limit.LoadAcq()) {
+		copy(c.ev[n:], ev)
+		c.n.StoreRel(uint32(n + len(ev)))
+		bump(&c.cacheFrees)
+	} else {
+		p.spill(c, ev)
+	}
+	c.busy.StoreRel(0)
+}
+
+// spill makes room in the array by moving its oldest chunk to the store.
+func (p *Pool) spill(c *cache, ev []uintptr) {
+	bump(&c.frees)
+	limit := int(c.limit.LoadAcq())
+	if len(ev) >= limit {
+		p.store.put(ev, p)
+		return
+	}
+	n := int(c.n.LoadAcq())
+	for n+len(ev) > limit {
+		m := min(n, p.store.per)
+		p.store.put(c.ev[:m], p)
+		copy(c.ev, c.ev[m:n])
+		n -= m
+		c.n.StoreRel(uint32(n))
+	}
+	copy(c.ev[n:], ev)
+	c.n.StoreRel(uint32(n + len(ev)))
+}
+
+// flush gives the worker's cached events back: on park, on leave, on request.
+func (p *Pool) flush(w *worker.Worker) {
+	c := p.cacheOf(w)
+	if c == nil || c.n.LoadAcq() == 0 {
+		return
+	}
+	c.busy.StoreRel(1)
+	if n := c.n.LoadAcq(); n != 0 && c.limit.LoadAcq() != 0 {
+		p.store.put(c.ev[:n], p)
+		c.n.StoreRel(0)
+	}
+	c.busy.StoreRel(0)
+}
+
+// Flush gives the events that the worker caches back to the pool, so that others
+// can have them. Park and Leave do it for every pool.
+func (p *Pool) Flush(w *worker.Worker) { p.flush(w) }
+
+// settle is how long revoke waits for the stores of the owners to be seen. A
+// store leaves the store buffer within microseconds, at the latest when its thread is
+// descheduled.
+const settle = time.Millisecond
+
+// revoke ends caching for good and brings all cached events into the store. It
+// fails if a worker stays inside a pool call for a second: it died there.
+func (p *Pool) revoke() error {
+	for i := range p.caches {
+		p.caches[i].limit.StoreSeq(0)
+	}
+	if len(p.caches) != 0 {
+		time.Sleep(settle)
+	}
+	for i := range p.caches {
+		c := &p.caches[i]
+		for t := time.Now(); c.busy.LoadAcq() != 0; time.Sleep(settle) {
+			if time.Since(t) > time.Second {
+				return fmt.Errorf("%w %q: worker %d has been inside a call of the pool for a second, with %d cached events", ErrPool, p.cfg.Name, i, c.n.LoadAcq())
+			}
+		}
+		if n := c.n.LoadAcq(); n != 0 {
+			p.store.put(c.ev[:n], p)
+			c.n.StoreRel(0)
+		}
+	}
+	return nil
+}
+
+// getShared and putShared are the path without a cache: control plane, Cache -1.
+func (p *Pool) getShared(dst []uintptr) int {
+	n := p.store.get(dst)
+	p.shared.allocs.Add(1)
+	if n < len(dst) {
+		p.shared.allocFails.Add(1)
+		for i := range p.caches {
+			if p.caches[i].n.LoadAcq() != 0 {
+				p.shared.misses.Add(1)
+				p.set.RequestFlush()
+				break
+			}
+		}
+	}
+	return n
+}
+
+func (p *Pool) putShared(ev []uintptr) {
+	p.store.put(ev, p)
+	p.shared.frees.Add(1)
+}
+
+// words views a burst of events as integers, without a copy.
+func words[T any](ev []*T) []uintptr {
+	return unsafe.Slice((*uintptr)(unsafe.Pointer(unsafe.SliceData(ev))), len(ev))
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package buffer
+
+import (
+	"fmt"
+	"runtime"
+	"sort"
+	"strings"
+
+	"github.com/odp-go/godp/internal/arena"
+	"github.com/odp-go/godp/worker"
+)
+
+// The checks of the invariants tag: who holds what, double free, use after free.
+
+const (
+	poisonByte = 0xdb
+	poisonSpan = 256 // bytes at the start of a buffer that are looked at
+)
+
+// checkAlloc takes events out of the pool: they must be free and untouched.
+func (p *Pool) checkAlloc(w *worker.Worker, ev []uintptr) {
+	site := caller()
+	for _, x := range ev {
+		e := (*Event)(p.ptr(x))
+		c := p.cold(e)
+		if e.state != stateFree {
+			panic(fmt.Sprintf("buffer: pool %q: event %d came out of the pool in state %d: its header was written after the free at %s", p.cfg.Name, e.index, e.state, place(c.freed)))
+		}
+		if p.typ == TypePacket && !p.ext {
+			for i, b := range arena.Bytes(uint64(e.buf)<<6, int(min(e.bufLen, poisonSpan))) {
+				if b != poisonByte {
+					panic(fmt.Sprintf("buffer: pool %q: byte %d of packet %d was written after the free at %s", p.cfg.Name, i, e.index, place(c.freed)))
+				}
+			}
+		}
+		e.state = stateAlloc
+		c.owner = uint32(w.ID() + 2)
+		c.site = uint64(site)
+	}
+}
+
+// checkFree takes events back: they must be of this pool and allocated.
+func (p *Pool) checkFree(w *worker.Worker, ev []uintptr) {
+	site := caller()
+	for _, x := range ev {
+		if uint64(x-p.store.base)>>6 >= p.store.num {
+			panic(fmt.Sprintf("buffer: pool %q: an event that is not of this pool is freed to it", p.cfg.Name))
+		}
+		e := (*Event)(p.ptr(x))
+		c := p.cold(e)
+		switch {
+		case e.state == stateFree:
+			panic(fmt.Sprintf("buffer: pool %q: event %d is freed twice: by %s, before by %s; it was allocated by %s", p.cfg.Name, e.index, place(uint64(site)), place(c.freed), place(c.site)))
+		case e.state != stateAlloc:
+			panic(fmt.Sprintf("buffer: pool %q: event %d is freed in state %d by %s", p.cfg.Name, e.index, e.state, place(uint64(site))))
+		}
+		c.freed, c.owner = uint64(site), 0
+		p.poison(e)
+	}
+}
+
+// poison marks a header free; the data pointer then leads to address space that
+// is never backed, so that a late access faults.
+func (p *Pool) poison(e *Event) {
+	e.state = stateFree
+	if p.typ != TypePacket {
+		return
+	}
+	e.data, e.len, e.segLen = 0, 0, 0
+	if !p.ext {
+		b := arena.Bytes(uint64(e.buf)<<6, int(min(e.bufLen, poisonSpan)))
+		for i := range b {
+			b[i] = poisonByte
+		}
+	}
+}
+
+// caller returns the program counter of the first frame outside of this package.
+func caller() uintptr {
+	var pc [16]uintptr
+	n := runtime.Callers(3, pc[:])
+	fr := runtime.CallersFrames(pc[:n])
+	for {
+		f, more := fr.Next()
+		if !strings.Contains(f.Function, "godp/buffer.") || !more {
+			return f.PC
+		}
+	}
+}
+
+func place(pc uint64) string {
+	f := runtime.FuncForPC(uintptr(pc))
+	if pc == 0 || f == nil {
+		return "(never)"
+	}
+	file, line := f.FileLine(uintptr(pc))
+	return fmt.Sprintf("%s (%s:%d)", f.Name(), file[strings.LastIndexByte(file, '/')+1:], line)
+}
+
+// holders says, under the invariants tag, who holds the events that are out.
+func (p *Pool) holders() string {
+	if !checked {
+		return " (build with -tags invariants to see who holds them)"
+	}
+	count := map[string]int{}
+	for i := 0; i < p.num; i++ {
+		e := p.EventAt(i)
+		if e.state == stateFree || e.state == stateDetached {
+			continue
+		}
+		c := p.cold(e)
+		who := "the control plane"
+		if c.owner > 1 {
+			who = fmt.Sprintf("worker %d", c.owner-2)
+		}
+		what := "allocated"
+		if e.state == stateKernel {
+			what = "in the kernel's hands, allocated"
+		}
+		count[fmt.Sprintf("%s by %s at %s", what, who, place(c.site))]++
+	}
+	var lines []string
+	for s, n := range count {
+		lines = append(lines, fmt.Sprintf("%d %s", n, s))
+	}
+	sort.Strings(lines)
+	return ": " + strings.Join(lines, "; ")
+}

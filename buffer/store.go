@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package buffer
+
+import (
+	"fmt"
+
+	"github.com/odp-go/godp/internal/relax"
+)
+
+// store is the shared free list of a pool: lock free, last in first out. Two
+// Treiber stacks hold the events. Whole chunks of `per` events move between it and
+// the workers' caches with one CAS per side; what does not fill a chunk is linked
+// event by event.
+//
+//	full   ─▶ chunk 7 (count 128) ─▶ chunk 2 ─▶ …   words of events in slots[]
+//	empty  ─▶ chunk 4 ─▶ chunk 1 ─▶ …               chunks without events
+//	loose  ─▶ event 19 ─▶ event 3 ─▶ …              linked through link[]
+//
+// Each head is one word: a tag in the high half that every change increments (so
+// that a head seen twice with the same value was not changed in between, the ABA
+// problem of Treiber's stack), the number of the top in the low half. The count
+// of the top chunk is in the head too, so that a reader can take a part of it
+// with one CAS: no event is ever in transit in the hands of a thread that may be
+// descheduled, except those that this thread is allocating or freeing itself.
+//
+// A tag of 32 bits comes round after 2^32 operations of the others while one
+// thread stands between its load and its CAS (half a minute of nothing else).
+type store struct {
+	_     relax.Pad
+	full  relax.Uint64 // tag 32 | count 8 | chunk 24
+	_     relax.Pad
+	empty relax.Uint64 // tag 32 | chunk 32
+	_     relax.Pad
+	loose relax.Uint64 // tag 32 | index of the event + 1
+	_     relax.Pad
+	avail relax.Uint64 // events in the store, counted before a put and after a get
+	_     relax.Pad
+
+	// constant after init
+	per   int            // events in a whole chunk, 1 to 255
+	base  uintptr        // address of header 0
+	num   uint64         // headers
+	slots []relax.Uint64 // chunk c has slots[(c-1)*per : c*per]
+	below []relax.Uint32 // low word of the head that was under chunk c
+	link  []relax.Uint32 // index + 1 of the event under event i
+}
+
+const (
+	chunkBits = 24
+	chunkMask = 1<<chunkBits - 1
+	maxPer    = 128
+)
+
+// initStore makes an empty store. threads is how many may hold a chunk at a time;
+// when more do, events are linked instead.
+func (s *store) initStore(base uintptr, num, per, threads int) {
+	chunks := num/per + threads
+	if chunks > chunkMask {
+		chunks = chunkMask
+	}
+	s.per, s.base, s.num = per, base, uint64(num)
+	s.slots = make([]relax.Uint64, chunks*per)
+	s.below = make([]relax.Uint32, chunks)
+	s.link = make([]relax.Uint32, num)
+	for c := range s.below {
+		s.below[c].StoreRel(uint32(c)) // chunk c+1 lies on chunk c
+	}
+	s.empty.StoreRel(uint64(chunks))
+}
+
+func nextTag(head uint64, low uint32) uint64 { return (head>>32+1)<<32 | uint64(low) }
+
+// get fills dst from the front and returns how many events it got. Fewer than
+// len(dst) means that there was a moment at which the store was empty.
+func (s *store) get(dst []uintptr) int {
+	n := 0
+	for n < len(dst) {
+		h := s.full.LoadAcq()
+		if c := uint32(h) & chunkMask; c != 0 {
+			n += s.takeChunk(h, dst[n:])
+			continue
+		}
+		if m := s.takeLoose(dst[n:]); m != 0 {
+			n += m
+			continue
+		}
+		// Both were empty, one after the other. Only if no chunk came and
+		// went in between were they empty at the same time.
+		if s.full.LoadAcq() == h {
+			break
+		}
+	}
+	if n != 0 {
+		s.avail.Add(-uint64(n))
+	}
+	return n
+}
+
+// takeChunk tries once to take the top chunk, or a part of it.
+func (s *store) takeChunk(h uint64, dst []uintptr) int {
+	c, count := uint32(h)&chunkMask, int(uint32(h)>>chunkBits)
+	ev := s.slots[int(c-1)*s.per:][:count]
+	if count > len(dst) {
+		// read first, then claim: the words are right if the tag is unchanged
+		n := len(dst)
+		loadWords(dst, ev[count-n:])
+		if !s.full.CAS(h, nextTag(h, c|uint32(count-n)<<chunkBits)) {
+			return 0
+		}
+		return n
+	}
+	if !s.full.CAS(h, nextTag(h, s.below[c-1].LoadAcq())) {
+		return 0
+	}
+	loadWords(dst, ev)
+	for {
+		e := s.empty.LoadAcq()
+		s.below[c-1].StoreRel(uint32(e))
+		if s.empty.CAS(e, nextTag(e, c)) {
+			return count
+		}
+	}
+}
+
+// takeLoose takes up to len(dst) linked events with one CAS.
+func (s *store) takeLoose(dst []uintptr) int {
+	for {
+		h := s.loose.LoadAcq()
+		i, n := uint32(h), 0
+		for i != 0 && n < len(dst) {
+			dst[n] = s.base + uintptr(i-1)<<6
+			n++
+			i = s.link[i-1].LoadAcq()
+		}
+		if n == 0 || s.loose.CAS(h, nextTag(h, i)) {
+			return n
+		}
+	}
+}
+
+// put gives events back. It panics when more come back than the pool has: some
+// event was freed twice.
+func (s *store) put(ev []uintptr, pool *Pool) {
+	if len(ev) == 0 {
+		return
+	}
+	if s.avail.Add(uint64(len(ev))) > s.num {
+		panic(fmt.Sprintf("pool %q: more events came back than its %d: an event was freed twice (build with -tags invariants to see which)", pool.cfg.Name, s.num))
+	}
+	for len(ev) >= s.per {
+		c := s.takeEmpty()
+		if c == 0 {
+			break
+		}
+		storeWords(s.slots[int(c-1)*s.per:], ev[:s.per])
+		for {
+			h := s.full.LoadAcq()
+			s.below[c-1].StoreRel(uint32(h))
+			if s.full.CAS(h, nextTag(h, c|uint32(s.per)<<chunkBits)) {
+				break
+			}
+		}
+		ev = ev[s.per:]
+	}
+	s.putLoose(ev)
+}
+
+func (s *store) takeEmpty() uint32 {
+	for {
+		h := s.empty.LoadAcq()
+		c := uint32(h)
+		if c == 0 || s.empty.CAS(h, nextTag(h, s.below[c-1].LoadAcq())) {
+			return c
+		}
+	}
+}
+
+func (s *store) putLoose(ev []uintptr) {
+	if len(ev) == 0 {
+		return
+	}
+	top := s.index(ev[0])
+	last := top
+	for _, e := range ev[1:] {
+		i := s.index(e)
+		s.link[last].StoreRel(i + 1)
+		last = i
+	}
+	for {
+		h := s.loose.LoadAcq()
+		s.link[last].StoreRel(uint32(h))
+		if s.loose.CAS(h, nextTag(h, top+1)) {
+			return
+		}
+	}
+}
+
+func (s *store) index(e uintptr) uint32 { return uint32((e - s.base) >> 6) }
+
+// drain empties the store for good: an allocation after Close gets nothing.
+func (s *store) drain() {
+	for _, w := range []*relax.Uint64{&s.full, &s.loose} {
+		h := w.LoadAcq()
+		for !w.CAS(h, nextTag(h, 0)) {
+			h = w.LoadAcq()
+		}
+	}
+}
