@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package odp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/panjf2000/ants/v2"
+	"go.uber.org/atomic"
+
+	"github.com/odp-go/godp/worker"
+)
+
+// Instance is one dataplane: its workers, pools, queues, scheduler and ports.
+// Several may exist in one process; their objects do not mix. All methods may
+// be called from any goroutine.
+type Instance struct {
+	cfg       Config
+	set       *worker.Set
+	log       *slog.Logger
+	ants      *ants.Pool
+	releasers []releaser // in the order in which a worker lets go
+
+	state     atomic.Uint32 // stateOpen ...
+	panics    atomic.Uint64 // panics of workers and control threads, ever
+	restarted atomic.Uint64 // workers started again after a panic, ever
+	lastError atomic.Error  // of a worker or control thread; for Snapshot
+
+	mu       sync.Mutex
+	active   *run
+	controls map[*Worker]*control
+	notes    []string // what was not granted
+	controlE []error  // errors of control threads started by Go
+	pools    []namedPool
+
+	end ending
+}
+
+// The states of an instance.
+const (
+	stateOpen uint32 = iota
+	stateClosing
+	stateClosed
+)
+
+// Open makes an instance. ctx bounds the opening only: it does not stop the
+// instance later. A failed Open leaves nothing behind. Close or Shutdown ends it.
+func Open(ctx context.Context, cfg Config) (*Instance, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("odp: Open: %w", err)
+	}
+	cpus := EffectiveCPUs()
+	if err := cfg.fill(cpus, usableCPUs(cpus, hostFS())); err != nil {
+		return nil, err
+	}
+	set, err := worker.NewSet(cfg.MaxWorkers)
+	if err != nil {
+		return nil, fmt.Errorf("odp: Open: %w", err)
+	}
+	in := &Instance{cfg: cfg, set: set, log: cfg.Log.With("instance", cfg.Name), controls: map[*Worker]*control{}}
+	in.end.done, in.end.hard = make(chan struct{}), make(chan struct{})
+	if in.ants, err = newSpawner(cfg.Workers); err != nil {
+		return nil, fmt.Errorf("odp: Open: worker pool: %w", err)
+	}
+	before, after := procsAcquire(cfg.Workers)
+	if before != after {
+		in.log.Info("GOMAXPROCS raised for the workers", "from", before, "to", after)
+	}
+	if cfg.Workers > cfg.CPUs.Count() {
+		in.note(fmt.Sprintf("%d workers share %d CPUs (%s)", cfg.Workers, cfg.CPUs.Count(), cfg.CPUs.List()))
+	}
+	return in, nil
+}
+
+// Config returns the configuration with the defaults filled in.
+func (in *Instance) Config() Config { return in.cfg }
+
+// Set returns the workers' set, which objects of other packages are made for.
+func (in *Instance) Set() *worker.Set { return in.set }
+
+// note records and logs something that was not granted as asked.
+func (in *Instance) note(s string) {
+	in.mu.Lock()
+	dup := slices.Contains(in.notes, s)
+	if !dup {
+		in.notes = append(in.notes, s)
+	}
+	in.mu.Unlock()
+	if !dup {
+		in.log.Warn(s)
+	}
+}
+
+// Workers returns the ids of the running workers.
+func (in *Instance) Workers() ThreadMask { return in.threads(KindWorker) }
+
+// Controls returns the ids of the control threads.
+func (in *Instance) Controls() ThreadMask { return in.threads(KindControl) }
+
+func (in *Instance) threads(kind Kind) ThreadMask {
+	var m ThreadMask
+	in.set.Workers(func(w *Worker) {
+		if w.Kind() == kind {
+			m.Set(w.ID())
+		}
+	})
+	return m
+}
+
+// Stop asks all workers and control threads to stop and returns at once: their
+// Running answers false, waits end with ErrStopped, and Run returns when the last
+// one has ended. The instance stays open: Run may be called again.
+func (in *Instance) Stop() {
+	in.mu.Lock()
+	r := in.active
+	in.mu.Unlock()
+	if r != nil {
+		r.stop()
+	}
+	in.set.Stop()
+}
+
+// checkOpen returns an error once the instance is being closed.
+func (in *Instance) checkOpen(op string) error {
+	if in.state.Load() != stateOpen {
+		return fmt.Errorf("odp: %s: instance %q: %w", op, in.cfg.Name, ErrClosed)
+	}
+	return nil
+}
