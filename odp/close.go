@@ -108,6 +108,7 @@ func (in *Instance) finish(ctx context.Context) {
 			errs = append(errs, err)
 		}
 	}
+	in.set.Stop() // those that join in the last moment too
 	in.Stop()
 	stopped, stopCancel := context.WithTimeout(context.Background(), in.cfg.StopTimeout)
 	left := in.awaitThreads(stopped)
@@ -119,6 +120,9 @@ func (in *Instance) finish(ctx context.Context) {
 		in.ants.Release()
 	}
 	stopCancel()
+	if err := in.set.Close(); err != nil && left == nil {
+		add(err)
+	}
 	in.mu.Lock()
 	errs = append(errs, in.controlE...)
 	in.mu.Unlock()
@@ -147,7 +151,6 @@ func (in *Instance) awaitThreads(ctx context.Context) error {
 		if r == nil && len(names) == 0 {
 			return nil
 		}
-		in.Stop() // also those that joined in the last moment
 		select {
 		case <-ctx.Done():
 		case <-time.After(time.Millisecond):

@@ -76,9 +76,6 @@ func (in *Instance) Go(name string, f func(w *Worker) error) error {
 			in.mu.Lock()
 			in.controls[w].goid = goid()
 			in.mu.Unlock()
-			if in.state.Load() != stateOpen {
-				w.RequestStop()
-			}
 			err := f(w)
 			if w.Stopping() && (errors.Is(err, queue.ErrStopped) || errors.Is(err, queue.ErrClosed)) {
 				return nil

@@ -121,7 +121,7 @@ func (in *Instance) Stop() {
 	if r != nil {
 		r.stop()
 	}
-	in.set.Stop()
+	in.set.Workers((*Worker).RequestStop)
 }
 
 // checkOpen returns an error once the instance is being closed.

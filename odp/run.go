@@ -95,13 +95,25 @@ func (r *run) supervise() error {
 			}
 		}
 	}
-	for _, s := range r.slots {
-		if err := r.start(s); err != nil {
+	for _, s := range r.slots { // all ids first: a worker that ends early must not pass its own on
+		if err := r.join(s); err != nil {
 			errs = append(errs, err)
-			r.stop()
 			break
 		}
-		alive++
+	}
+	for _, s := range r.slots {
+		switch {
+		case s.w == nil: // not joined
+		case len(errs) > 0:
+			r.unjoin(s)
+		default:
+			if err := r.start(s); err != nil {
+				errs = append(errs, err)
+				r.stop()
+				continue
+			}
+			alive++
+		}
 	}
 	limit := restarts{limit: in.cfg.RestartLimit, window: in.cfg.RestartWindow}
 	halt, late := r.halt, (<-chan time.Time)(nil)
@@ -131,18 +143,33 @@ func (r *run) supervise() error {
 	return errors.Join(errs...)
 }
 
-// start gives slot s a worker and starts it.
-func (r *run) start(s *slot) error {
+// join gives slot s an identity.
+func (r *run) join(s *slot) error {
 	w, err := r.in.set.Join(KindWorker)
 	if err != nil {
 		return fmt.Errorf("odp: Run: %w", err)
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	s.w, s.going = w, true
 	if r.stopping {
 		w.RequestStop()
 	}
+	return nil
+}
+
+// unjoin takes the identity back from a slot that was not started.
+func (r *run) unjoin(s *slot) {
+	r.mu.Lock()
+	w := s.w
+	s.w, s.going = nil, false
 	r.mu.Unlock()
+	w.Leave()
+}
+
+// start starts slot s, which has joined.
+func (r *run) start(s *slot) error {
+	w := s.w
 	body := func() error {
 		defer func() {
 			r.mu.Lock()
@@ -161,17 +188,14 @@ func (r *run) start(s *slot) error {
 		}
 		return err
 	}
-	err = r.in.spawn(w, body, func(err error) {
+	err := r.in.spawn(w, body, func(err error) {
 		r.mu.Lock()
 		s.w, s.going, s.goid = nil, false, 0
 		r.mu.Unlock()
 		r.reports <- report{s, w, err}
 	})
 	if err != nil {
-		r.mu.Lock()
-		s.w, s.going = nil, false
-		r.mu.Unlock()
-		w.Leave()
+		r.unjoin(s)
 		return fmt.Errorf("odp: Run: worker %d: %w", w.ID(), err)
 	}
 	return nil
@@ -197,6 +221,9 @@ func (r *run) restart(rep report, limit *restarts) (again bool, why error) {
 		return false, fmt.Errorf("%d restarts within %v: not started again", limit.limit, limit.window)
 	}
 	in.log.Error("worker panicked; it is started again", "worker", rep.w.ID(), "panic", pe.Value, "stack", string(pe.Stack))
+	if err := r.join(rep.s); err != nil {
+		return false, err
+	}
 	if err := r.start(rep.s); err != nil {
 		return false, err
 	}
