@@ -109,6 +109,7 @@ func (w *World) SetLink(name string, up bool) error {
 		}
 		p.linkDown.StoreSeq(v)
 		p.notifyAll()
+		p.changed()
 		return nil
 	})
 }
@@ -123,6 +124,7 @@ func (w *World) SetUp(name string, up bool) error {
 			from, to = ringLocked, ringOn
 		}
 		p.setState(from, to)
+		p.changed()
 		w.wake.Broadcast()
 		return nil
 	})
@@ -147,6 +149,7 @@ func (w *World) Remove(name string) error {
 		if p.peer != nil {
 			p.unplug()
 		}
+		p.changed()
 		w.wake.Broadcast()
 		return nil
 	})

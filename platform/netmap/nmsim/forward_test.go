@@ -95,16 +95,3 @@ func TestCableBothWays(t *testing.T) {
 	b.close()
 	noLeak(t, w)
 }
-
-func BenchmarkForward(b *testing.B) {
-	w := testWorld(b, Config{})
-	twoPorts(b, w, SourceConfig{}, NICConfig{})
-	x, y := open(b, w, "eth0"), open(b, w, "eth1")
-	b.ResetTimer()
-	forward(x, y, b.N, false, false)
-	b.StopTimer()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpps")
-	if r := w.ReportAll(); r.Corrupt+r.Reordered+r.Duplicate != 0 {
-		b.Errorf("%+v", r)
-	}
-}

@@ -20,6 +20,7 @@ type NICConfig struct {
 	MemID            uint16 // memory region, 1; ports with different ids can't share buffers
 	MAC, PeerMAC     net.HardwareAddr
 	MTU              int  // 1500; with MaxFrame the buffer size is checked at open
+	Speed            int  // Mbit/s, as told to who asks; 10000
 	MoreFrag         bool // frames of several slots
 	NoOffsets        bool // refuse the OFFSETS option
 	// TxDelay and TxDelaySyncs keep a sent frame in the ring: that long, and for that
@@ -44,6 +45,7 @@ func (c NICConfig) filled(index int) (NICConfig, error) {
 	def(&c.RxSlots, abi.DefSlots)
 	def(&c.HostRings, 1)
 	def(&c.MTU, 1500)
+	def(&c.Speed, 10000)
 	c.HostRings = max(0, c.HostRings)
 	if c.MemID == 0 {
 		c.MemID = 1
@@ -103,6 +105,9 @@ type port struct {
 	hdrLen  uint32  // virtio-net header
 	peer    *port   // cable, read under ring locks
 	lessExt int     // fault: grant so many extra buffers fewer
+	promisc bool
+
+	watchers []*watcher
 
 	linkDown relax.Uint32
 	stuck    relax.Uint32 // fault: nothing completes

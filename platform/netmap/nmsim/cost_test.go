@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nmsim
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/odp-go/godp/platform/netmap/abi"
+)
+
+// The simulator's own cost: what a source and a sink take for a frame, with a client
+// that only moves head (SourceOnly), and in a swap of buffers (Forward).
+
+func BenchmarkSourceOnly(b *testing.B) {
+	for _, buf := range []int{2048, 2112} {
+		b.Run(fmt.Sprint("buf=", buf), func(b *testing.B) {
+			w := testWorld(b, Config{Mem: Geometry{BufNum: 8192, BufSize: buf}, NoTimestamp: true})
+			must(b, w.NIC("eth0", NICConfig{Source: &SourceConfig{Burst: 64}}))
+			c := open(b, w, "eth0")
+			r := c.rxr(0)
+			b.ResetTimer()
+			for n := 0; n < b.N; {
+				c.rxsync()
+				n += int(avail(r))
+				r.SetHead(r.Tail())
+			}
+		})
+	}
+}
+
+// BenchmarkSinkOnly sends the same frames again and again (each is a duplicate).
+func BenchmarkSinkOnly(b *testing.B) {
+	w := testWorld(b, Config{NoTimestamp: true})
+	twoPorts(b, w, SourceConfig{Burst: 1024, Count: 1024}, NICConfig{})
+	x, y := open(b, w, "eth0"), open(b, w, "eth1")
+	x.rxsync()
+	swapForward(x.rxr(0), y.txr(0), 1023, false, false)
+	y.txsync()
+	r := y.txr(0)
+	b.ResetTimer()
+	for n := 0; n < b.N; n += 64 {
+		h := r.Head()
+		for i := 0; i < 64; i++ {
+			h = abi.Next(h, r.NumSlots())
+		}
+		r.SetHead(h)
+		y.txsync()
+	}
+}
+
+func BenchmarkForward(b *testing.B) {
+	for _, buf := range []int{2048, 2112} {
+		for _, slots := range []int{256, 1024} {
+			for _, burst := range []int{64, 256} {
+				b.Run(fmt.Sprintf("buf=%d/slots=%d/burst=%d", buf, slots, burst), func(b *testing.B) {
+					w := testWorld(b, Config{Mem: Geometry{BufNum: 8192, BufSize: buf}})
+					twoPorts(b, w, SourceConfig{Burst: burst}, NICConfig{TxSlots: slots, RxSlots: slots})
+					x, y := open(b, w, "eth0"), open(b, w, "eth1")
+					b.ResetTimer()
+					forward(x, y, b.N, false, false)
+					b.StopTimer()
+					b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpps")
+					if r := w.ReportAll(); r.Corrupt+r.Reordered+r.Duplicate != 0 {
+						b.Errorf("%+v", r)
+					}
+				})
+			}
+		}
+	}
+}
