@@ -7,6 +7,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
 
@@ -144,3 +145,8 @@ type Link struct {
 	Known bool
 	Speed int // Mbit/s, 0 = unknown
 }
+
+// ErrPacketsOut is wrapped by Device.Close when packets of the device's own pool
+// are still with somebody. The device is closed but the pool's memory stays; Close
+// may be called again, later, to give it back.
+var ErrPacketsOut = errors.New("packets are still out")

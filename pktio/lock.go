@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pktio
+
+import (
+	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/worker"
+)
+
+// Values of a lock word: 0 is free, else who holds it.
+const (
+	heldControl = 1 << 16 // a nil worker
+	heldForever = 1 << 17 // the device is closed
+)
+
+func holderOf(w *worker.Worker) uint32 {
+	if w == nil {
+		return heldControl
+	}
+	return uint32(w.ID()) + 1
+}
+
+// lock keeps the users of one or more rings apart. Workers only try it. The
+// holder serves the staging rings of the send rings that it covers.
+//
+//	word   0 = free, worker id + 1, heldControl, heldForever
+//	dirty  1 = a staging ring may hold packets (partner: word, see unlock)
+type lock struct {
+	_     relax.Pad
+	word  relax.Uint32
+	_     relax.Pad
+	dirty relax.Uint32
+	_     relax.Pad
+	tx    []*txRing // send rings under this lock; none for a receive-only lock
+}
+
+// try takes the lock if it is free.
+func (l *lock) try(w *worker.Worker) bool {
+	return l.word.LoadAcq() == 0 && l.word.CAS(0, holderOf(w))
+}
+
+// take waits for the lock, for the control plane. It answers false when the
+// device was closed meanwhile.
+func (l *lock) take(w *worker.Worker) bool {
+	var s worker.Spin
+	for !l.try(w) {
+		if l.word.LoadAcq() == heldForever {
+			return false
+		}
+		s.Wait()
+	}
+	return true
+}
+
+// enter is try for workers and take for the control plane.
+func (l *lock) enter(w *worker.Worker) bool {
+	if l.try(w) {
+		return true
+	}
+	return w == nil && l.take(nil)
+}
+
+// unlock gives the lock back. The store of word and the load of dirty are the
+// partners of stage's store of dirty and its try: one of the two sees the other,
+// so no staged packet is left behind.
+func (l *lock) unlock(w *worker.Worker) {
+	if len(l.tx) == 0 {
+		l.word.StoreRel(0)
+		return
+	}
+	l.word.StoreSeq(0)
+	if l.dirty.LoadAcq() != 0 {
+		l.serve(w)
+	}
+}
+
+// serve sends what is staged, unless somebody else holds the lock: then he does.
+// Packets that a full device refuses stay staged; the ring's kicker comes back.
+func (l *lock) serve(w *worker.Worker) {
+	for l.dirty.LoadAcq() != 0 && l.try(w) {
+		full := l.drain(w)
+		l.word.StoreSeq(0)
+		if full {
+			return
+		}
+	}
+}
+
+// drain sends what the staging rings hold; the caller holds the lock. It
+// reports whether packets stay behind because the device is full.
+func (l *lock) drain(w *worker.Worker) (full bool) {
+	l.dirty.StoreSeq(0)
+	for _, r := range l.tx {
+		if r.drain(w) {
+			full = true
+		}
+	}
+	if full {
+		l.dirty.StoreSeq(1)
+	}
+	return full
+}
+
+// ticket is a first-come-first-served lock: the one of level pktio.
+type ticket struct {
+	_       relax.Pad
+	next    relax.Uint32 // the next ticket to hand out
+	_       relax.Pad
+	serving relax.Uint32 // the ticket that holds the lock
+	holder  relax.Uint32 // as lock.word, for ReleaseWorker
+	_       relax.Pad
+}
+
+func (t *ticket) lock(w *worker.Worker) {
+	my := t.next.Add(1) - 1
+	if t.serving.LoadAcq() != my {
+		var s worker.Spin
+		for t.serving.LoadAcq() != my {
+			s.Wait()
+		}
+	}
+	t.holder.StoreRel(holderOf(w))
+}
+
+func (t *ticket) unlock() {
+	t.holder.StoreRel(0)
+	t.serving.StoreRel(t.serving.LoadAcq() + 1)
+}

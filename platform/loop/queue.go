@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package loop
+
+import (
+	"time"
+
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/worker"
+)
+
+// rxQueue is a receive queue: it reads the rings that feed it in turn.
+type rxQueue struct {
+	dev      *device
+	index    int
+	from     []*fifo
+	next     int
+	seeds    []*buffer.Packet // frames that Start made and nobody received yet
+	hasSeeds relax.Uint32     // seeds may be read
+
+	_      relax.Pad
+	wake   func()
+	asleep relax.Uint32 // 1: wake is to be called. partner: fifo.tail
+	_      relax.Pad
+}
+
+// Recv implements driver.RxQueue.
+func (r *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
+	if r.hasSeeds.LoadAcq() != 0 {
+		n := copy(pkts, r.seeds)
+		r.seeds = r.seeds[n:]
+		if len(r.seeds) == 0 {
+			r.seeds = nil
+			r.hasSeeds.StoreRel(0)
+		}
+		return n, nil
+	}
+	if len(r.from) == 1 {
+		return r.from[0].get(pkts), nil
+	}
+	n := 0
+	for range r.from {
+		n += r.from[r.next].get(pkts[n:])
+		if n == len(pkts) {
+			break
+		}
+		if r.next++; r.next == len(r.from) {
+			r.next = 0
+		}
+	}
+	return n, nil
+}
+
+// Drops implements driver.RxQueue: what a loop loses, it loses on the send side.
+func (r *rxQueue) Drops() map[string]uint64 { return map[string]uint64{} }
+
+func (r *rxQueue) empty() bool {
+	for _, f := range r.from {
+		if !f.empty() {
+			return false
+		}
+	}
+	return r.hasSeeds.LoadAcq() == 0
+}
+
+// Arm implements driver.Waiter: the sender of the next frame calls wake.
+func (r *rxQueue) Arm(wake func()) (fd int, due time.Duration, ready bool) {
+	r.wake = wake
+	r.asleep.StoreSeq(1)
+	return -1, 0, !r.empty()
+}
+
+// Disarm implements driver.Waiter.
+func (r *rxQueue) Disarm() { r.asleep.StoreSeq(0) }
+
+// ring wakes the receiver if he sleeps. The caller has published a frame with
+// store-seq.
+func (r *rxQueue) ring() {
+	if r.asleep.LoadAcq() != 0 && r.asleep.CAS(1, 0) {
+		r.wake()
+	}
+}
+
+// wire is a ring and the receive queue that it feeds.
+type wire struct {
+	f *fifo
+	r *rxQueue
+}
+
+// txQueue is a send queue.
+type txQueue struct {
+	dev     *device
+	to      []wire
+	one     [1]*buffer.Packet // for a packet on its own
+	tooLong relax.Uint64
+	full    relax.Uint64
+	noBuf   relax.Uint64
+	_       relax.Pad
+}
+
+// Send implements driver.TxQueue.
+func (t *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
+	if len(t.to) != 1 {
+		return t.sendSpread(w, pkts), nil
+	}
+	f, r := t.to[0].f, t.to[0].r
+	mtu := t.dev.MTU()
+	done := 0
+	for done < len(pkts) {
+		n := int(f.room(uint32(len(pkts) - done)))
+		n = min(n, len(pkts)-done)
+		if n == 0 {
+			if !t.dev.drop {
+				break
+			}
+			t.full.StoreRel(t.full.LoadAcq() + uint64(len(pkts)-done))
+			buffer.FreePackets(w, pkts[done:])
+			done = len(pkts)
+			break
+		}
+		plain := t.plain(pkts[done:done+n], mtu)
+		f.put(pkts[done : done+plain])
+		done += plain
+		if plain < n && !t.oddOne(w, pkts[done], mtu, f) {
+			break
+		} else if plain < n {
+			done++
+		}
+	}
+	if done > 0 {
+		r.ring()
+	}
+	return done, nil
+}
+
+// plain returns how many packets from the front pass by reference: of the
+// receiver's pool, with no other reference to their data, not too long.
+func (t *txQueue) plain(pkts []*buffer.Packet, mtu int) int {
+	pool := t.dev.pool
+	for i, k := range pkts {
+		if k.Len() > mtu || !k.Private(pool) {
+			return i
+		}
+	}
+	return len(pkts)
+}
+
+// oddOne copies a packet into the receiver's pool and frees it, or drops one that
+// is too long. There is room in f. false: no memory now, the packet stays.
+func (t *txQueue) oddOne(w *worker.Worker, k *buffer.Packet, mtu int, f *fifo) bool {
+	t.one[0] = k
+	if k.Len() > mtu {
+		t.tooLong.StoreRel(t.tooLong.LoadAcq() + 1)
+		buffer.FreePackets(w, t.one[:])
+		return true
+	}
+	c := t.copyOf(w, k)
+	if c == nil {
+		if !t.dev.drop {
+			return false
+		}
+		t.noBuf.StoreRel(t.noBuf.LoadAcq() + 1)
+		buffer.FreePackets(w, t.one[:])
+		return true
+	}
+	buffer.FreePackets(w, t.one[:])
+	t.one[0] = c
+	f.put(t.one[:])
+	return true
+}
+
+// copyOf returns a copy of k from the receiver's pool, nil when it is empty.
+func (t *txQueue) copyOf(w *worker.Worker, k *buffer.Packet) *buffer.Packet {
+	var c [1]*buffer.Packet
+	if t.dev.pool.AllocPackets(w, c[:], k.Len()) == 0 {
+		return nil
+	}
+	from, to := k.FirstSeg(), c[0].FirstSeg()
+	for src, dst := from.Data(), to.Data(); ; {
+		n := copy(dst, src)
+		if src, dst = src[n:], dst[n:]; len(src) == 0 {
+			if from = from.Next(); from == nil {
+				return c[0]
+			}
+			src = from.Data()
+		}
+		if len(dst) == 0 {
+			if to = to.Next(); to == nil {
+				return c[0]
+			}
+			dst = to.Data()
+		}
+	}
+}
+
+// sendSpread sends to several receive queues by flow, one packet after the other.
+func (t *txQueue) sendSpread(w *worker.Worker, pkts []*buffer.Packet) int {
+	mtu := t.dev.MTU()
+	for i, k := range pkts {
+		to := t.to[spread(k)%uint32(len(t.to))]
+		if to.f.room(1) == 0 {
+			if !t.dev.drop {
+				return i
+			}
+			t.one[0] = k
+			t.full.StoreRel(t.full.LoadAcq() + 1)
+			buffer.FreePackets(w, t.one[:])
+			continue
+		}
+		t.one[0] = k
+		if t.plain(t.one[:], mtu) == 1 {
+			to.f.put(t.one[:])
+		} else if !t.oddOne(w, k, mtu, to.f) {
+			return i
+		}
+		to.r.ring()
+	}
+	return len(pkts)
+}
+
+// Drops implements driver.TxQueue.
+func (t *txQueue) Drops() map[string]uint64 {
+	return map[string]uint64{
+		"too_long":   t.tooLong.LoadAcq(),
+		"ring_full":  t.full.LoadAcq(),
+		"pool_empty": t.noBuf.LoadAcq(),
+	}
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package null is the device that receives nothing and swallows, and counts, what
+// is sent to it. Names are "null:NAME", for example null:0; it has no options of
+// its own.
+package null
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/meta"
+	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/pktio/driver"
+	"github.com/odp-go/godp/worker"
+)
+
+func init() { driver.Register("null", drv{}) }
+
+type drv struct{}
+
+const maxQueues = 64
+
+type device struct {
+	info    driver.Info
+	pool    *buffer.Pool
+	own     bool
+	rx      []*rxQueue
+	tx      []*txQueue
+	mtu     atomic.Int64
+	promisc atomic.Bool
+}
+
+// Open opens a null device. Without a pool it makes a small one, from which
+// nothing is ever received.
+func (drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Device, error) {
+	full := "null:" + name
+	if err := driver.NewOptions(full, cfg.Options).Err(); err != nil {
+		return nil, err
+	}
+	nrx, ntx := max(cfg.RxQueues, 1), max(cfg.TxQueues, 1)
+	if nrx > maxQueues || ntx > maxQueues {
+		return nil, fmt.Errorf("device %q: %d receive and %d send queues: allowed are 1 to %d", full, nrx, ntx, maxQueues)
+	}
+	d := &device{pool: cfg.Pool}
+	if d.pool == nil {
+		p, err := buffer.NewPool(cfg.Set, buffer.PoolConfig{Name: "null", Num: max(cfg.PoolPackets, 16), Cache: -1})
+		if err != nil {
+			return nil, fmt.Errorf("device %q: %w", full, err)
+		}
+		d.pool, d.own = p, true
+	}
+	d.mtu.Store(65535)
+	d.promisc.Store(cfg.Promisc)
+	d.info = driver.Info{
+		Name: full, Driver: "null", RxQueues: nrx, TxQueues: ntx,
+		RxSlots: cfg.RxSlots, TxSlots: cfg.TxSlots, ZeroCopy: true, SplitDir: true, HWHash: true,
+	}
+	for range nrx {
+		d.rx = append(d.rx, &rxQueue{})
+	}
+	for range ntx {
+		d.tx = append(d.tx, &txQueue{})
+	}
+	return d, nil
+}
+
+func (d *device) Info() driver.Info { return d.info }
+
+func (d *device) Capability() driver.Capability {
+	return driver.Capability{
+		MaxRxQueues: maxQueues, MaxTxQueues: maxQueues, MinMTU: 60, MaxMTU: 65535,
+		SetMTU: true, SetPromisc: true, MultiSegment: true, Link: true, VLANInFrame: true,
+		ParseLayers: []meta.Layer{meta.LayerNone, meta.LayerL2, meta.LayerL3, meta.LayerL4},
+	}
+}
+
+func (d *device) Rx(i int) driver.RxQueue     { return d.rx[i] }
+func (d *device) Tx(i int) driver.TxQueue     { return d.tx[i] }
+func (d *device) Pool() *buffer.Pool          { return d.pool }
+func (d *device) MTU() int                    { return int(d.mtu.Load()) }
+func (d *device) MAC() net.HardwareAddr       { return net.HardwareAddr{0x02, 0, 0, 0, 0, 0} }
+func (d *device) Promisc() (bool, error)      { return d.promisc.Load(), nil }
+func (d *device) SetPromisc(on bool) error    { d.promisc.Store(on); return nil }
+func (d *device) Link() driver.Link           { return driver.Link{Up: true, Known: true} }
+func (d *device) Start() error                { return nil }
+func (d *device) Stop() error                 { return nil }
+func (d *device) Drain(context.Context) error { return nil }
+
+func (d *device) SetMTU(n int) error {
+	if n < 60 || n > 65535 {
+		return fmt.Errorf("device %q: largest frame %d: allowed are 60 to 65535", d.info.Name, n)
+	}
+	d.mtu.Store(int64(n))
+	return nil
+}
+
+// Counters says what was swallowed.
+func (d *device) Counters() map[string]uint64 {
+	var n uint64
+	for _, t := range d.tx {
+		n += t.swallowed.LoadAcq()
+	}
+	return map[string]uint64{"swallowed": n}
+}
+
+// Close gives the device's own pool back.
+func (d *device) Close() error {
+	if !d.own {
+		return nil
+	}
+	if err := d.pool.Close(); err != nil {
+		return fmt.Errorf("device %q: %w: %w", d.info.Name, driver.ErrPacketsOut, err)
+	}
+	d.own = false
+	return nil
+}
+
+type rxQueue struct{}
+
+// Recv implements driver.RxQueue: nothing ever comes.
+func (*rxQueue) Recv(*worker.Worker, []*buffer.Packet) (int, error) { return 0, nil }
+
+// Drops implements driver.RxQueue.
+func (*rxQueue) Drops() map[string]uint64 { return map[string]uint64{} }
+
+// Arm implements driver.Waiter: nobody ever wakes the sleeper.
+func (*rxQueue) Arm(func()) (fd int, due time.Duration, ready bool) { return -1, 0, false }
+
+// Disarm implements driver.Waiter.
+func (*rxQueue) Disarm() {}
+
+type txQueue struct {
+	swallowed relax.Uint64
+	_         relax.Pad
+}
+
+// Send implements driver.TxQueue: it frees everything.
+func (t *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
+	buffer.FreePackets(w, pkts)
+	t.swallowed.StoreRel(t.swallowed.LoadAcq() + uint64(len(pkts)))
+	return len(pkts), nil
+}
+
+// Drops implements driver.TxQueue.
+func (*txQueue) Drops() map[string]uint64 { return map[string]uint64{} }
