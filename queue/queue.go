@@ -33,4 +33,7 @@ var (
 	ErrClosed  = errors.New("closed")
 	ErrStopped = errors.New("stopped")
 	ErrFaulted = errors.New("faulted")
+
+	// ErrDisabled answers a call in a direction that the configuration disabled.
+	ErrDisabled = errors.New("this direction is disabled")
 )

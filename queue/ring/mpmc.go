@@ -42,6 +42,10 @@ func (r *MPMC) Len() int {
 	return r.length(tail, r.prod.w.LoadAcq())
 }
 
+// Total returns how many ids were ever enqueued (reserved ones included) and
+// dequeued. Any goroutine may call it.
+func (r *MPMC) Total() (in, out uint64) { out = r.r.LoadAcq(); return r.prod.w.LoadAcq(), out }
+
 // Enqueue appends ids from the front and returns how many fitted.
 func (r *MPMC) Enqueue(ids []uint32) int {
 	if len(ids) == 0 {

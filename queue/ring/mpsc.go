@@ -45,6 +45,10 @@ func (r *MPSC) Len() int {
 	return r.length(tail, r.prod.w.LoadAcq())
 }
 
+// Total returns how many ids were ever enqueued (reserved ones included) and
+// dequeued. Any goroutine may call it.
+func (r *MPSC) Total() (in, out uint64) { out = r.r.LoadAcq(); return r.prod.w.LoadAcq(), out }
+
 // Enqueue appends ids from the front and returns how many fitted. Any goroutine.
 func (r *MPSC) Enqueue(ids []uint32) int {
 	if len(ids) == 0 {

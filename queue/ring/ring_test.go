@@ -25,6 +25,7 @@ type fifo interface {
 	EnqueueEvents([]*buffer.Event) int
 	DequeueEvents([]*buffer.Event) int
 	Len() int
+	Total() (in, out uint64)
 	Cap() int
 }
 
@@ -35,7 +36,7 @@ var kinds = []struct {
 	at       func(n int, pos uint64) fifo
 	exported func(n int) fifo
 }{
-	{"SPSC", false, false, func(n int, p uint64) fifo { return newSPSCAt(n, uint32(p)) }, func(n int) fifo { return NewSPSC(n) }},
+	{"SPSC", false, false, func(n int, p uint64) fifo { return newSPSCAt(n, p) }, func(n int) fifo { return NewSPSC(n) }},
 	{"SPMC", false, true, func(n int, p uint64) fifo { return newSPMCAt(n, p) }, func(n int) fifo { return NewSPMC(n) }},
 	{"MPSC", true, false, func(n int, p uint64) fifo { return newMPSCAt(n, p) }, func(n int) fifo { return NewMPSC(n) }},
 	{"MPMC", true, true, func(n int, p uint64) fifo { return newMPMCAt(n, p) }, func(n int) fifo { return NewMPMC(n) }},
@@ -147,6 +148,9 @@ func TestModel(t *testing.T) {
 					if r.Len() != len(model) {
 						t.Fatalf("Len %d, want %d", r.Len(), len(model))
 					}
+					if in, out := r.Total(); in-start != uint64(next-1) || in-out != uint64(len(model)) {
+						t.Fatalf("Total %d %d, want %d more than %d", in, out, next-1, start)
+					}
 				}
 			})
 		})
@@ -251,10 +255,10 @@ func TestSeparation(t *testing.T) {
 		a, b uintptr
 	}{
 		{"SPSC read-only/prod", unsafe.Offsetof(s.slots) + 24, unsafe.Offsetof(s.prod)},
-		{"SPSC prod/w", unsafe.Offsetof(s.prod) + 8, unsafe.Offsetof(s.w)},
-		{"SPSC w/cons", unsafe.Offsetof(s.w) + 4, unsafe.Offsetof(s.cons)},
-		{"SPSC cons/r", unsafe.Offsetof(s.cons) + 8, unsafe.Offsetof(s.r)},
-		{"SPSC r/end", unsafe.Offsetof(s.r) + 4, unsafe.Sizeof(s)},
+		{"SPSC prod/w", unsafe.Offsetof(s.prod) + 16, unsafe.Offsetof(s.w)},
+		{"SPSC w/cons", unsafe.Offsetof(s.w) + 8, unsafe.Offsetof(s.cons)},
+		{"SPSC cons/r", unsafe.Offsetof(s.cons) + 16, unsafe.Offsetof(s.r)},
+		{"SPSC r/end", unsafe.Offsetof(s.r) + 8, unsafe.Sizeof(s)},
 		{"MPMC slots/prod", unsafe.Sizeof(m.slots), unsafe.Offsetof(m.prod)},
 		{"MPMC prod/r", unsafe.Offsetof(m.prod) + 16, unsafe.Offsetof(m.r)},
 		{"MPMC r/end", unsafe.Offsetof(m.r) + 8, unsafe.Sizeof(m)},

@@ -20,6 +20,9 @@ func (s *SPMC) Cap() int { return s.r.Cap() }
 // Len returns how many ids are in the ring. The answer is of the past.
 func (s *SPMC) Len() int { return s.r.Len() }
 
+// Total returns how many ids were ever enqueued and dequeued. Any goroutine may call it.
+func (s *SPMC) Total() (in, out uint64) { return s.r.Total() }
+
 // Enqueue appends ids from the front and returns how many fitted. The producer calls it.
 func (s *SPMC) Enqueue(ids []uint32) int {
 	r := &s.r

@@ -23,23 +23,23 @@ import (
 // line never leaves its core.
 type SPSC struct {
 	base  unsafe.Pointer // of slots[0]
-	mask  uint32
+	mask  uint64
 	slots []uint32
 	_     relax.Pad
 	prod  side
 	_     relax.Pad
-	w     relax.Uint32 // LoadAcq in avail pairs with StoreRel in Enqueue
+	w     relax.Uint64 // LoadAcq in avail pairs with StoreRel in Enqueue
 	_     relax.Pad
 	cons  side
 	_     relax.Pad
-	r     relax.Uint32 // LoadAcq in room pairs with StoreRel in Dequeue
+	r     relax.Uint64 // LoadAcq in room pairs with StoreRel in Dequeue
 	_     relax.Pad
 }
 
 // side is what one side of an SPSC ring keeps for itself.
 type side struct {
-	pos  uint32 // own next position, free-running
-	seen uint32 // the opposite position when it was last read
+	pos  uint64 // own next position, free-running
+	seen uint64 // the opposite position when it was last read
 }
 
 // NewSPSC makes a ring that holds at least n ids (Size says how many). It panics
@@ -47,10 +47,10 @@ type side struct {
 func NewSPSC(n int) *SPSC { return newSPSCAt(n, 0) }
 
 // newSPSCAt starts the free-running positions at pos.
-func newSPSCAt(n int, pos uint32) *SPSC {
+func newSPSCAt(n int, pos uint64) *SPSC {
 	c := mustSize(n)
 	s := words[uint32](c)
-	r := &SPSC{base: unsafe.Pointer(unsafe.SliceData(s)), mask: c - 1, slots: s}
+	r := &SPSC{base: unsafe.Pointer(unsafe.SliceData(s)), mask: uint64(c) - 1, slots: s}
 	r.prod, r.cons = side{pos, pos}, side{pos, pos}
 	r.w.StoreRel(pos)
 	r.r.StoreRel(pos)
@@ -68,8 +68,12 @@ func (r *SPSC) Len() int {
 	return int(min(n, r.mask+1)) // tail may have moved on meanwhile
 }
 
+// Total returns how many ids were ever enqueued and dequeued, as of the last
+// bursts. Any goroutine may call it.
+func (r *SPSC) Total() (in, out uint64) { out = r.r.LoadAcq(); return r.w.LoadAcq(), out }
+
 // room returns how many of n ids fit now, n <= Cap.
-func (r *SPSC) room(n uint32) uint32 {
+func (r *SPSC) room(n uint64) uint64 {
 	p := &r.prod
 	free := r.mask + 1 - (p.pos - p.seen)
 	if free < n {
@@ -80,7 +84,7 @@ func (r *SPSC) room(n uint32) uint32 {
 }
 
 // avail returns how many of n ids are there now.
-func (r *SPSC) avail(n uint32) uint32 {
+func (r *SPSC) avail(n uint64) uint64 {
 	c := &r.cons
 	have := c.seen - c.pos
 	if have < n {
@@ -91,9 +95,9 @@ func (r *SPSC) avail(n uint32) uint32 {
 }
 
 // want returns the length of a burst, cut to the capacity.
-func (r *SPSC) want(n int) uint32 { return uint32(min(n, int(r.mask)+1)) }
+func (r *SPSC) want(n int) uint64 { return min(uint64(n), r.mask+1) }
 
-func slot(base unsafe.Pointer, i uint32) *uint32 {
+func slot(base unsafe.Pointer, i uint64) *uint32 {
 	return (*uint32)(unsafe.Add(base, uintptr(i)<<2))
 }
 
@@ -109,7 +113,7 @@ func (r *SPSC) Enqueue(ids []uint32) int {
 
 // EnqueueAll appends all ids, or none and returns false. The producer calls it.
 func (r *SPSC) EnqueueAll(ids []uint32) bool {
-	if len(ids) > r.Cap() || r.room(uint32(len(ids))) < uint32(len(ids)) {
+	if len(ids) > r.Cap() || r.room(uint64(len(ids))) < uint64(len(ids)) {
 		return false
 	}
 	r.put(ids)
@@ -128,10 +132,10 @@ func (r *SPSC) put(ids []uint32) {
 		k := copy(r.slots[pos&r.mask:], ids)
 		copy(r.slots, ids[k:])
 	}
-	r.publish(uint32(len(ids)))
+	r.publish(uint64(len(ids)))
 }
 
-func (r *SPSC) publish(n uint32) {
+func (r *SPSC) publish(n uint64) {
 	r.prod.pos += n
 	r.w.StoreRel(r.prod.pos)
 }
@@ -148,7 +152,7 @@ func (r *SPSC) Dequeue(ids []uint32) int {
 
 // DequeueAll fills all of ids, or none and returns false. The consumer calls it.
 func (r *SPSC) DequeueAll(ids []uint32) bool {
-	if len(ids) > r.Cap() || r.avail(uint32(len(ids))) < uint32(len(ids)) {
+	if len(ids) > r.Cap() || r.avail(uint64(len(ids))) < uint64(len(ids)) {
 		return false
 	}
 	r.take(ids)
@@ -167,10 +171,10 @@ func (r *SPSC) take(ids []uint32) {
 		k := copy(ids, r.slots[pos&r.mask:])
 		copy(ids[k:], r.slots)
 	}
-	r.release(uint32(len(ids)))
+	r.release(uint64(len(ids)))
 }
 
-func (r *SPSC) release(n uint32) {
+func (r *SPSC) release(n uint64) {
 	r.cons.pos += n
 	r.r.StoreRel(r.cons.pos)
 }
