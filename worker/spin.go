@@ -58,3 +58,8 @@ func (s *Spin) Wait() {
 
 // Reset starts over with pauses, for a wait that saw progress.
 func (s *Spin) Reset() { s.n = 0 }
+
+// Yield gives the rest of the caller's time slice to another thread of its CPU,
+// for loops that poll without end and have nothing to wait for. It does not give up
+// the P: a loop that may run with more workers than GOMAXPROCS calls runtime.Gosched now and then.
+func Yield() { yield() }

@@ -60,3 +60,9 @@ func (x *Uint32) Or(bits uint32) uint32 { return atomic.OrUint32(&x.v, bits) }
 
 // And keeps only bits and returns the old value.
 func (x *Uint32) And(bits uint32) uint32 { return atomic.AndUint32(&x.v, bits) }
+
+// Or sets bits and returns the old value.
+func (x *Uint64) Or(bits uint64) uint64 { return atomic.OrUint64(&x.v, bits) }
+
+// And keeps only bits and returns the old value.
+func (x *Uint64) And(bits uint64) uint64 { return atomic.AndUint64(&x.v, bits) }
