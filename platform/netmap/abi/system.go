@@ -29,13 +29,18 @@ type IfInfo struct {
 	IfState
 	Promisc  bool
 	Loopback bool
-	MTU      int      // without the Ethernet header
-	MAC      [6]byte  // zero = none
-	Speed    int      // Mbit/s, 0 = unknown
-	Driver   string   // kernel driver, "" = unknown
-	Master   string   // bridge or bond that holds it, "" = none
-	RxSlots  int      // descriptors as configured, 0 = unknown
-	TxSlots  int      //
-	Offloads []string // offloads that are on and disturb netmap, in the system's words ("tso", "rxvlan")
-	Cure     string   // the command that turns them off
+	// Native: the driver has netmap code of its own; false is emulation (every
+	// frame is copied, VLAN tags may be lost).
+	Native bool
+	// MultiSlot: the driver sends and receives a frame in several slots.
+	MultiSlot bool
+	MTU       int      // without the Ethernet header
+	MAC       [6]byte  // zero = none
+	Speed     int      // Mbit/s, 0 = unknown
+	Driver    string   // kernel driver, "" = unknown
+	Master    string   // bridge or bond that holds it, "" = none
+	RxSlots   int      // descriptors as configured, 0 = unknown
+	TxSlots   int      //
+	Offloads  []string // offloads that are on and disturb netmap, in the system's words ("tso", "rxvlan")
+	Cure      string   // the command that turns them off
 }

@@ -55,7 +55,8 @@ type region struct {
 	size    uint64
 	mem     *arena.Range // nil while idle
 	base    unsafe.Pointer
-	users   int // registrations and mappings
+	users   int    // registrations and mappings
+	granted uint32 // extra buffers that clients have
 	ifs     objects
 	rings   objects
 	bufs    buffers
@@ -83,6 +84,7 @@ func (r *region) hold(w *World) syscall.Errno {
 		r.mem, r.base = m, arena.At(m.Off)
 	}
 	if r.users == 0 {
+		r.granted = 0
 		r.ifs.reset(r.geo.IfNum)
 		r.rings.reset(r.geo.RingNum)
 		r.bufs.reset(r.geo.BufNum)

@@ -279,6 +279,7 @@ func (b *binding) takeExtra(r *abi.Register, ifp *abi.If) {
 		*(*uint32)(b.mem.buf(idx)) = head
 		head = idx
 		b.extra++
+		b.mem.granted++
 	}
 	ifp.SetBufsHead(head)
 }
@@ -298,9 +299,13 @@ func (b *binding) freeExtra(ifp *abi.If) {
 		n++
 		idx = next
 	}
-	if n > b.extra {
-		b.port.w.leaks.Ungranted += uint64(n - b.extra)
+	// the kernel frees whatever list it finds: a buffer may come back through
+	// another descriptor of the region than the one it was granted to
+	if n > b.mem.granted {
+		b.port.w.leaks.Ungranted += uint64(n - b.mem.granted)
+		n = b.mem.granted
 	}
+	b.mem.granted -= n
 	ifp.SetBufsHead(0)
 }
 

@@ -36,7 +36,7 @@ func (k *kernel) Interface(name string) (i abi.IfInfo, err error) {
 	if err != nil {
 		return i, err
 	}
-	i = abi.IfInfo{IfState: p.state(), Promisc: p.promisc, MTU: p.cfg.MTU, Speed: p.cfg.Speed, Driver: "nmsim",
+	i = abi.IfInfo{IfState: p.state(), Promisc: p.promisc, MTU: p.cfg.MTU, Speed: p.cfg.Speed, Driver: "nmsim", Native: true, MultiSlot: p.cfg.MoreFrag,
 		RxSlots: int(slotsOf(p.rx)), TxSlots: int(slotsOf(p.tx))}
 	copy(i.MAC[:], p.cfg.MAC)
 	if p.bridge != nil {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package netmap
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Close implements driver.Device. Frames that are queued are lost (Drain sends
+// them). The pool's buffers go back to the kernel with the last port of the region. The
+// error says what could not be given back.
+func (d *device) Close() error {
+	d.c.mu.Lock()
+	defer d.c.mu.Unlock()
+	if d.state.LoadAcq() == stateClosed {
+		return nil
+	}
+	d.state.StoreSeq(stateClosed)
+	return d.undo()
+}
+
+// undo gives back whatever the device holds; conn.mu is held. First the port's
+// descriptors: the kernel then takes the buffers that are in slots, and the pool's are
+// nobody's but ours. The region has a mapping and a descriptor of its own.
+func (d *device) undo() error {
+	var errs []error
+	if d.unwatch != nil {
+		d.unwatch()
+		d.unwatch = nil
+	}
+	for _, fd := range d.fds {
+		if errno := d.c.k.Close(fd); errno != 0 {
+			errs = append(errs, &Error{Op: "close", Device: d.name, Errno: errno})
+		}
+	}
+	d.fds = nil
+	if d.counted {
+		d.counted = false
+		if d.c.bases[d.base]--; d.c.bases[d.base] == 0 {
+			delete(d.c.bases, d.base)
+		}
+	}
+	if d.own != nil {
+		if err := d.reg.release(d.cfg.Set, d.own); err != nil {
+			errs = append(errs, fmt.Errorf("%s: close: %w; the buffers of these packets are lost until no program uses netmap", d.name, err))
+		}
+		d.own = nil
+	}
+	if d.reg != nil {
+		if err := d.reg.close(); err != nil {
+			errs = append(errs, &Error{Op: "give the memory region back", Device: d.name, Why: err.Error()})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Counters implements driver.Device.
+func (d *device) Counters() map[string]uint64 {
+	m := map[string]uint64{}
+	for _, q := range d.rx {
+		m["rx_syncs"] += q.syncs.LoadAcq()
+		m["rx_zero_copy"] += q.moved.LoadAcq()
+		m["rx_copies"] += q.copied.LoadAcq()
+		m["rx_chains"] += q.chains.LoadAcq()
+		m["rx_pool_empty"] += q.starved.LoadAcq()
+		m["rx_zero_length"] += q.empty.LoadAcq()
+		m["rx_bad_slots"] += q.badSlot.LoadAcq()
+		m["rx_ring_resets"] += q.resets.LoadAcq()
+		m["rx_sync_errors"] += q.syncErrs.LoadAcq()
+	}
+	for _, q := range d.tx {
+		m["tx_syncs"] += q.syncs.LoadAcq()
+		m["tx_zero_copy"] += q.moved.LoadAcq()
+		m["tx_copies"] += q.copied.LoadAcq()
+		m["tx_chains"] += q.chains.LoadAcq()
+		m["tx_full"] += q.full.LoadAcq()
+		m["tx_padded"] += q.padded.LoadAcq()
+		m["tx_bad_slots"] += q.badSlot.LoadAcq()
+		m["tx_ring_resets"] += q.resets.LoadAcq()
+		m["tx_sync_errors"] += q.syncErrs.LoadAcq()
+	}
+	m["buffers_lost"] = d.reg.lost.LoadAcq()
+	d.mu.Lock()
+	m["faults"] = d.faults
+	d.mu.Unlock()
+	return m
+}

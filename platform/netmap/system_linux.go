@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux && !race && !portable
+
+package netmap
+
+import (
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/odp-go/godp/platform/netmap/abi"
+)
+
+// Numbers of the ethtool calls that x/sys does not name.
+const (
+	ethDrvInfo = 0x03
+	ethLink    = 0x0a
+	ethRings   = 0x10
+	ethFlags   = 0x25
+	flagLRO    = 1 << 15
+	flagRxVLAN = 1 << 8
+	flagTxVLAN = 1 << 7
+)
+
+// offloadCalls are the ethtool getters of single features.
+var offloadCalls = []struct {
+	cmd  uint32
+	name string
+}{{0x14, "rx"}, {0x16, "tx"}, {0x1e, "tso"}, {0x23, "gso"}, {0x2b, "gro"}}
+
+// multiSlotDrivers carry a frame in several slots, with netmap's patched driver.
+var multiSlotDrivers = map[string]bool{"e1000": true, "e1000e": true, "igb": true, "igc": true, "i40e": true, "ice": true, "ixgbe": true}
+
+func (r *ifreq) setPromisc(on bool) {
+	f := (*uint16)(r.union())
+	*f &^= unix.IFF_PROMISC
+	if on {
+		*f |= unix.IFF_PROMISC
+	}
+}
+
+// details fills in what needs ioctls. What the system does not tell stays zero.
+func details(fd int, name string, i *abi.IfInfo) {
+	r := newIfreq(name)
+	if r.call(fd, unix.SIOCGIFFLAGS) == nil {
+		i.Promisc = *(*uint16)(r.union())&unix.IFF_PROMISC != 0
+	}
+	buf := make([]byte, 256)
+	if ethtool(fd, name, ethDrvInfo, buf) {
+		i.Driver = text(buf[4:36])
+	}
+	clear(buf)
+	if ethtool(fd, name, ethRings, buf) {
+		i.RxSlots = int(binary.NativeEndian.Uint32(buf[20:]))
+		i.TxSlots = int(binary.NativeEndian.Uint32(buf[32:]))
+	}
+	for _, o := range offloadCalls {
+		if v, ok := ethValue(fd, name, o.cmd); ok && v != 0 {
+			i.Offloads = append(i.Offloads, o.name)
+		}
+	}
+	if v, ok := ethValue(fd, name, ethFlags); ok {
+		for _, f := range []struct {
+			bit  uint32
+			name string
+		}{{flagLRO, "lro"}, {flagRxVLAN, "rxvlan"}, {flagTxVLAN, "txvlan"}} {
+			if v&f.bit != 0 {
+				i.Offloads = append(i.Offloads, f.name)
+			}
+		}
+	}
+	if len(i.Offloads) > 0 {
+		i.Cure = "ethtool -K " + name + " " + strings.Join(i.Offloads, " off ") + " off"
+	}
+	if m, err := os.Readlink("/sys/class/net/" + name + "/master"); err == nil {
+		i.Master = filepath.Base(m)
+	}
+	if _, err := os.Stat("/sys/module/netmap/holders/" + i.Driver); i.Driver != "" && err == nil {
+		mode, _ := os.ReadFile("/sys/module/netmap/parameters/admode")
+		i.Native = strings.TrimSpace(string(mode)) != "2"
+		i.MultiSlot = i.Native && multiSlotDrivers[i.Driver]
+	}
+}
+
+func ethValue(fd int, name string, cmd uint32) (uint32, bool) {
+	buf := make([]byte, 8)
+	ok := ethtool(fd, name, cmd, buf)
+	return binary.NativeEndian.Uint32(buf[4:]), ok
+}
+
+// ethtool makes one ethtool call whose argument is buf, a heap object.
+func ethtool(fd int, name string, cmd uint32, buf []byte) bool {
+	binary.NativeEndian.PutUint32(buf, cmd)
+	r := struct {
+		name [unix.IFNAMSIZ]byte
+		data unsafe.Pointer
+		_    [16]byte
+	}{data: unsafe.Pointer(unsafe.SliceData(buf))}
+	copy(r.name[:unix.IFNAMSIZ-1], name)
+	var pin runtime.Pinner
+	pin.Pin(r.data)
+	defer pin.Unpin()
+	return ioctlPinned(fd, unix.SIOCETHTOOL, unsafe.Pointer(&r)) == nil
+}

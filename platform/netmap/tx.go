@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package netmap
+
+import (
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/arena"
+	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/platform/netmap/abi"
+	"github.com/odp-go/godp/queue"
+	"github.com/odp-go/godp/worker"
+)
+
+// minFrame is the shortest frame without FCS that hardware takes; shorter ones are
+// padded with zeroes on NIC ports.
+const minFrame = 60
+
+// txQueue sends to one or more rings (more than one only for all host rings of a
+// port, where the first is used). One caller at a time.
+//
+// Zero copy: the packet's buffer goes into the slot, the slot's old buffer to the
+// packet, which is then freed. So a frame in flight holds no packet, and there is
+// no completion to wait for.
+type txQueue struct {
+	d      *device
+	bufs   bufMap
+	own    *buffer.Pool // packets of it are exchanged; nil = none
+	multi  bool         // the port carries frames of several slots
+	pad    bool
+	g      ring
+	failed error // sticky: what Send returns from now on
+	plan   [abi.MaxFrags]*buffer.Segment
+
+	// Written by the owner, read by anybody.
+	_        relax.Pad
+	syncs    relax.Uint64 // TXSYNC calls
+	moved    relax.Uint64 // frames sent by exchange
+	copied   relax.Uint64 // frames sent by a copy
+	chains   relax.Uint64 // frames sent in several slots
+	full     relax.Uint64 // bursts that met a full ring
+	padded   relax.Uint64
+	tooLong  relax.Uint64 // dropped: longer than a buffer, and the port carries no chains
+	tooMany  relax.Uint64 // dropped: more than 64 slots, or than the ring has
+	noData   relax.Uint64 // dropped: length 0
+	badSlot  relax.Uint64
+	resets   relax.Uint64
+	syncErrs relax.Uint64
+	_        relax.Pad
+}
+
+// Send implements driver.TxQueue. One TXSYNC follows each burst that queued frames,
+// and one more is made when the ring is full.
+func (q *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
+	if st := q.d.state.LoadAcq(); st != stateRunning || q.failed != nil {
+		if st == stateClosed {
+			return 0, queue.ErrClosed
+		}
+		return 0, q.failed
+	}
+	if q.d.blocked.LoadAcq() != 0 {
+		return 0, nil
+	}
+	n := q.fill(w, pkts)
+	if n == len(pkts) {
+		if n > 0 {
+			q.sync()
+		}
+		return n, nil
+	}
+	if q.failed == nil {
+		add(&q.full, 1)
+		q.sync()
+	}
+	if q.failed == nil {
+		if more := q.fill(w, pkts[n:]); more > 0 {
+			n += more
+			q.sync()
+		}
+	}
+	if n > 0 {
+		return n, nil
+	}
+	return 0, q.failed
+}
+
+// fill puts packets into free slots, publishes them, and frees the packets. It
+// returns how many it took.
+func (q *txQueue) fill(w *worker.Worker, pkts []*buffer.Packet) int {
+	g := &q.g
+	left, ok := g.slots()
+	if !ok {
+		q.fail("the kernel's tail is outside the ring", 0)
+		return 0
+	}
+	var (
+		bufs    = q.bufs
+		own     = q.own
+		flag    = changedTx
+		head    = g.head
+		n       = 0
+		zc      = 0
+		started = head
+	)
+	for n < len(pkts) && left > 0 {
+		k := pkts[n]
+		ln := uint32(k.Len())
+		s := g.r.Slot(head)
+		idx, _, _ := s.Load()
+		if own == nil || !k.InPool(own) || !k.Exchangeable() || ln > bufs.size || ln == 0 || ln > 0xffff ||
+			k.DataOff() != 0 || q.pad && ln < minFrame || !bufs.ok(idx) || g.mask != 0 {
+			used, took := q.slow(head, left, w, k)
+			if !took {
+				break
+			}
+			n++
+			left -= used
+			head = abi.Advance(head, used, g.n)
+			continue
+		}
+		_, ext := k.SwapBuf(bufs.at(idx), idx)
+		s.Store(ext, uint16(ln), flag)
+		n++
+		zc++
+		left--
+		if head++; head == g.n {
+			head = 0
+		}
+	}
+	if head != started {
+		g.publish(head)
+	}
+	if n > 0 {
+		buffer.FreePackets(w, pkts[:n])
+	}
+	add(&q.moved, uint64(zc))
+	return n
+}
+
+// slow sends one packet that is not plain. took is false when there is no room
+// now. used is 0 when the packet was dropped (and counted).
+func (q *txQueue) slow(head, left uint32, w *worker.Worker, k *buffer.Packet) (used uint32, took bool) {
+	total := uint32(k.Len())
+	short := q.pad && total < minFrame
+	switch {
+	case total == 0:
+		add(&q.noData, 1)
+		return 0, true
+	case k.NumSegs() == 1 && total <= q.bufs.size && total <= 0xffff:
+		return q.one(head, w, k)
+	case total <= q.bufs.size && total <= 0xffff && (!q.multi || short):
+		if !q.copyJoin(head, w, k, total) {
+			return 0, false
+		}
+		return 1, true
+	case !q.multi:
+		add(&q.tooLong, 1)
+		return 0, true
+	}
+	return q.sendChain(head, left, w, k)
+}
+
+// one sends a packet of one segment in one slot, by exchange where that is possible.
+func (q *txQueue) one(head uint32, w *worker.Worker, k *buffer.Packet) (used uint32, took bool) {
+	ln := uint32(k.Len())
+	if !q.canMove(k, max(ln, q.minLen())) {
+		if !q.copyJoin(head, w, k, ln) {
+			return 0, false
+		}
+		return 1, true
+	}
+	s := q.g.r.Slot(head)
+	idx, ok := q.slotBuf(s, w)
+	if !ok {
+		return 0, false
+	}
+	off := k.DataOff()
+	if q.pad && ln < minFrame {
+		clear(arena.Bytes(arena.Off(k.DataPtr())+uint64(ln), int(minFrame-ln))) // canMove looked for room
+		ln = minFrame
+		add(&q.padded, 1)
+	}
+	_, ext := k.SwapBuf(q.bufs.at(idx), idx)
+	q.place(s, ext, ln, off, changedTx)
+	add(&q.moved, 1)
+	return 1, true
+}
+
+func (q *txQueue) minLen() uint32 {
+	if q.pad {
+		return minFrame
+	}
+	return 0
+}
+
+// canMove reports whether a segment's buffer can go into a slot with n bytes of data.
+func (q *txQueue) canMove(k *buffer.Packet, n uint32) bool {
+	return q.own != nil && k.InPool(q.own) && k.FirstSeg().Exchangeable() && q.fits(k.DataOff(), n)
+}
+
+func (q *txQueue) fits(off, n uint32) bool {
+	return (off == 0 || uint64(off)&^q.g.mask == 0) && off+n <= q.bufs.size
+}
+
+// slotBuf reads the buffer of a free slot. One that is not valid is not followed:
+// the slot gets another.
+func (q *txQueue) slotBuf(s *abi.Slot, w *worker.Worker) (idx uint32, ok bool) {
+	idx, _, _ = s.Load()
+	if q.bufs.ok(idx) {
+		return idx, true
+	}
+	add(&q.badSlot, 1)
+	if idx = q.d.replace(w); idx == 0 {
+		q.fail("a slot has no valid buffer, and there is none to put there", 0)
+		return 0, false
+	}
+	s.Store(idx, 0, changedTx)
+	return idx, true
+}
+
+// place writes a slot.
+func (q *txQueue) place(s *abi.Slot, idx, ln, off uint32, flags uint16) {
+	if q.g.mask != 0 {
+		s.SetPtr(s.Ptr()&^q.g.mask | uint64(off))
+	}
+	s.Store(idx, uint16(ln), flags)
+}
+
+// copyJoin copies all segments into the buffer of one slot.
+func (q *txQueue) copyJoin(head uint32, w *worker.Worker, k *buffer.Packet, total uint32) bool {
+	s := q.g.r.Slot(head)
+	idx, ok := q.slotBuf(s, w)
+	if !ok {
+		return false
+	}
+	dst := arena.Bytes(uint64(q.bufs.at(idx))<<6, int(q.bufs.size))
+	ln := 0
+	for seg := k.FirstSeg(); seg != nil; seg = seg.Next() {
+		ln += copy(dst[ln:], seg.Data())
+	}
+	if q.pad && ln < minFrame {
+		clear(dst[ln:minFrame])
+		ln = minFrame
+		add(&q.padded, 1)
+	}
+	_, _, fl := s.Load()
+	q.place(s, idx, uint32(ln), 0, fl&abi.SlotBufChanged)
+	add(&q.copied, 1)
+	return true
+}
+
+// sync sends what is published and looks for completed slots.
+func (q *txQueue) sync() {
+	d := q.d
+	if errno := d.c.k.Ioctl(q.g.fd, d.c.num.TxSync, nil); errno != 0 {
+		add(&q.syncErrs, 1)
+		q.fail(syncReason(errno), errno)
+		return
+	}
+	add(&q.syncs, 1)
+	if q.g.reset() {
+		add(&q.resets, 1)
+		q.fail("the kernel has reset the ring: it found an index or slot that it does not accept", 0)
+	}
+}
+
+// Drops implements driver.TxQueue.
+func (q *txQueue) Drops() map[string]uint64 {
+	return map[string]uint64{
+		"longer_than_buffer": q.tooLong.LoadAcq(), "too_many_slots": q.tooMany.LoadAcq(), "no_data": q.noData.LoadAcq(),
+	}
+}
