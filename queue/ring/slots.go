@@ -51,49 +51,90 @@ func (s *slots) free(w, r uint64, n int) int {
 	return min(n, int(r+s.mask+1-w), int(s.mask)+1)
 }
 
+// nextTag added to a slot's word gives the tag of the next position: the carry out
+// of the top is the wrap of the 32 bit tag.
+const nextTag = 1 << 32
+
+// split cuts a burst of n at pos where the memory ends: the first slot, how many
+// slots follow it up to the end (at most n), the word of pos without an id.
+func (s *slots) split(pos uint64, n int) (first unsafe.Pointer, k int, expect uint64) {
+	i := pos & s.mask
+	return unsafe.Add(s.base, uintptr(i)<<3), int(min(uint64(n), s.mask+1-i)), tag(pos) << 32
+}
+
 // write publishes ids at pos, which the caller has reserved. Each slot's StoreRel
 // pairs with the LoadAcq in read.
 func (s *slots) write(pos uint64, ids []uint32) {
-	base, mask := s.base, s.mask
-	for _, id := range ids {
-		word(base, pos&mask).StoreRel(tag(pos)<<32 | uint64(id))
-		pos++
+	p, k, v := s.split(pos, len(ids))
+	writeRun(p, v, ids[:k])
+	if k < len(ids) {
+		writeRun(s.base, v+uint64(k)*nextTag, ids[k:])
+	}
+}
+
+func writeRun(p unsafe.Pointer, v uint64, ids []uint32) {
+	for i, id := range ids {
+		word(p, uint64(i)).StoreRel(v | uint64(id))
+		v += nextTag
 	}
 }
 
 // read copies published ids from pos on and returns how many it met.
 func (s *slots) read(pos uint64, ids []uint32) int {
-	base, mask := s.base, s.mask
+	p, k, v := s.split(pos, len(ids))
+	n := readRun(p, v, ids[:k])
+	if n < k || k == len(ids) {
+		return n
+	}
+	return n + readRun(s.base, v+uint64(k)*nextTag, ids[k:])
+}
+
+func readRun(p unsafe.Pointer, v uint64, ids []uint32) int {
 	for i := range ids {
-		v := word(base, pos&mask).LoadAcq()
-		if v>>32 != tag(pos) {
+		id := word(p, uint64(i)).LoadAcq() ^ v
+		if id >= nextTag {
 			return i
 		}
-		ids[i] = uint32(v)
-		pos++
+		ids[i] = uint32(id)
+		v += nextTag
 	}
 	return len(ids)
 }
 
 // writeEvents is write of the events' ids.
 func (s *slots) writeEvents(pos uint64, ev []*buffer.Event) {
-	base, mask := s.base, s.mask
-	for _, e := range ev {
-		word(base, pos&mask).StoreRel(tag(pos)<<32 | uint64(e.ID()))
-		pos++
+	p, k, v := s.split(pos, len(ev))
+	writeEventRun(p, v, ev[:k])
+	if k < len(ev) {
+		writeEventRun(s.base, v+uint64(k)*nextTag, ev[k:])
+	}
+}
+
+func writeEventRun(p unsafe.Pointer, v uint64, ev []*buffer.Event) {
+	for i, e := range ev {
+		word(p, uint64(i)).StoreRel(v | uint64(e.ID()))
+		v += nextTag
 	}
 }
 
 // readEvents is read into events.
 func (s *slots) readEvents(pos uint64, ev []*buffer.Event) int {
-	base, mask := s.base, s.mask
+	p, k, v := s.split(pos, len(ev))
+	n := readEventRun(p, v, ev[:k])
+	if n < k || k == len(ev) {
+		return n
+	}
+	return n + readEventRun(s.base, v+uint64(k)*nextTag, ev[k:])
+}
+
+func readEventRun(p unsafe.Pointer, v uint64, ev []*buffer.Event) int {
 	for i := range ev {
-		v := word(base, pos&mask).LoadAcq()
-		if v>>32 != tag(pos) {
+		id := word(p, uint64(i)).LoadAcq() ^ v
+		if id >= nextTag {
 			return i
 		}
-		setEvent(&ev[i], uint32(v))
-		pos++
+		setEvent(&ev[i], uint32(id))
+		v += nextTag
 	}
 	return len(ev)
 }
