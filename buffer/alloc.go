@@ -30,8 +30,8 @@ func (p *Pool) AllocPackets(w *worker.Worker, pkts []*Packet, length int) int {
 		h[2] = len2                    // segLen, len
 		h[3] = t3                      // refs 1, no flags
 		h[4] = 0                       // hash, next
-		h[5] = t5                      // pool, no input, l2, l3
-		h[6] = t6                      // l4, typ, state, nsegs 1, queue
+		h[5] = t5                      // no input, no layer offsets
+		h[6] = t6                      // pool, typ, state, nsegs 1, queue
 	}
 	return n
 }
@@ -39,11 +39,20 @@ func (p *Pool) AllocPackets(w *worker.Worker, pkts []*Packet, length int) int {
 // AllocPacket returns one packet of length data bytes, nil when the pool has none
 // now or the length is above MaxLen. See AllocPackets.
 func (p *Pool) AllocPacket(w *worker.Worker, length int) *Packet {
-	var k [1]*Packet
-	if p.AllocPackets(w, k[:], length) == 0 {
+	if uint(length) > uint(p.segCap) || length > int(p.maxLen) || p.typ != TypePacket {
+		var one [1]*Packet
+		p.allocLong(w, one[:], length)
+		return one[0]
+	}
+	k := (*Packet)(p.getOne(w))
+	if k == nil {
 		return nil
 	}
-	return k[0]
+	if checked {
+		p.checkAlloc(w, []uintptr{uintptr(unsafe.Pointer(k))})
+	}
+	p.fresh(k, p.head, uint32(length))
+	return k
 }
 
 // fresh gives a header the metadata of a new packet with one segment.
@@ -124,11 +133,11 @@ func (p *Pool) AllocBuffers(w *worker.Worker, bufs []*Buffer) int {
 
 // AllocBuffer returns one buffer, nil when the pool has none now.
 func (p *Pool) AllocBuffer(w *worker.Worker) *Buffer {
-	var b [1]*Buffer
-	if p.AllocBuffers(w, b[:]) == 0 {
-		return nil
+	b := (*Buffer)(p.getOne(w))
+	if checked && b != nil {
+		p.checkAlloc(w, []uintptr{uintptr(unsafe.Pointer(b))})
 	}
-	return b[0]
+	return b
 }
 
 // Data views the whole buffer; the slice lives as long as the caller owns it.

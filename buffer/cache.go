@@ -16,22 +16,34 @@ import (
 // The words are kept as integers, since a pointer into the arena needs no write barrier.
 //
 // Somebody else may take the events only after revoke: he sets limit to 0, waits
-// until the owner's stores can be seen, and then for busy to be 0. From then on the
-// owner finds limit 0 and leaves the array alone.
+// until the owner's stores can be seen, and then until the owner is not inside. From
+// then on the owner finds limit 0 and leaves the array alone.
 type cache struct {
-	_     relax.Pad
-	busy  relax.Uint32 // written by the owner: 1 while inside; read by revoke
-	n     relax.Uint32 // written by the owner: events cached; read by anybody
-	limit relax.Uint32 // written by revoke: most events; read by the owner
-	_     uint32
-	ev    []uintptr // len = most events
+	_ relax.Pad
+	// Written by the owner, read by revoke and Stats: half the number of calls,
+	// odd while the owner is inside.
+	allocSeq, freeSeq relax.Uint64
+	n                 relax.Uint32 // written by the owner: events cached; read by anybody
+	limit             relax.Uint32 // written by revoke: most events; read by the owner
+	ev                []uintptr    // len = most events
 
 	// Written by the owner, read by Stats.
-	cacheAllocs, cacheFrees   relax.Uint64 // calls served by the array alone
 	allocs, allocFails, frees relax.Uint64 // calls that went to the store
 	misses                    relax.Uint64 // calls that found the store empty
+	flushes                   relax.Uint64 // entries into freeSeq that were no free
 	_                         relax.Pad
 }
+
+// enter marks the owner inside and returns what leave needs.
+func enter(seq *relax.Uint64) uint64 {
+	s := seq.LoadAcq() | 1
+	seq.StoreRel(s)
+	return s
+}
+
+func leave(seq *relax.Uint64, s uint64) { seq.StoreRel(s + 1) }
+
+func (c *cache) inside() bool { return (c.allocSeq.LoadAcq()|c.freeSeq.LoadAcq())&1 != 0 }
 
 // bump adds 1 to a counter that only the caller writes.
 func bump(c *relax.Uint64) { c.StoreRel(c.LoadAcq() + 1) }
@@ -54,22 +66,65 @@ func (p *Pool) get(w *worker.Worker, dst []uintptr) int {
 	if c == nil {
 		return p.getShared(dst)
 	}
-	c.busy.StoreRel(1)
+	seq := enter(&c.allocSeq)
 	if c.limit.LoadAcq() != 0 {
 		if m := int(c.n.LoadAcq()) - len(dst); m >= 0 {
-			copy(dst, c.ev[m:])
+			if len(dst) == 1 {
+				dst[0] = c.ev[m]
+			} else {
+				copy(dst, c.ev[m:])
+			}
 			c.n.StoreRel(uint32(m))
-			bump(&c.cacheAllocs)
-			c.busy.StoreRel(0)
+			leave(&c.allocSeq, seq)
 			return len(dst)
 		}
 	}
 	n := p.refill(c, dst)
-	c.busy.StoreRel(0)
+	leave(&c.allocSeq, seq)
 	if n < len(dst) {
 		p.missed(c)
 	}
 	return n
+}
+
+// getOne is get for one event: nil when there is none.
+func (p *Pool) getOne(w *worker.Worker) unsafe.Pointer {
+	if c := p.cacheOf(w); c != nil {
+		seq := enter(&c.allocSeq)
+		if c.limit.LoadAcq() != 0 {
+			if m := c.n.LoadAcq() - 1; uint(m) < uint(len(c.ev)) {
+				e := *(*unsafe.Pointer)(unsafe.Pointer(&c.ev[m]))
+				c.n.StoreRel(m)
+				leave(&c.allocSeq, seq)
+				return e
+			}
+		}
+	}
+	return p.getOneSlow(w)
+}
+
+func (p *Pool) getOneSlow(w *worker.Worker) unsafe.Pointer {
+	var one [1]uintptr
+	if p.get(w, one[:]) == 0 {
+		return nil
+	}
+	return p.ptr(one[0])
+}
+
+// putOne is put for one event.
+func (p *Pool) putOne(w *worker.Worker, e unsafe.Pointer) {
+	if c := p.cacheOf(w); c != nil {
+		seq := enter(&c.freeSeq)
+		n := c.n.LoadAcq()
+		if n < c.limit.LoadAcq() && uint(n) < uint(len(c.ev)) {
+			c.ev[n] = uintptr(e)
+			c.n.StoreRel(n + 1)
+			leave(&c.freeSeq, seq)
+			return
+		}
+	}
+	one := [1]uintptr{uintptr(e)}
+	p.put(w, one[:])
 }
 
 // refill serves what the array can't: all that it has, then the store. A small
@@ -112,16 +167,19 @@ func (p *Pool) put(w *worker.Worker, ev []uintptr) {
 		p.putShared(ev)
 		return
 	}
-	c.busy.StoreRel(1)
+	seq := enter(&c.freeSeq)
 	n := int(c.n.LoadAcq())
-	if n+len(ev) <= int(c.limit.LoadAcq()) {
+	switch {
+	case n+len(ev) > int(c.limit.LoadAcq()):
+		p.spill(c, ev)
+	case len(ev) == 1:
+		c.ev[n] = ev[0]
+		c.n.StoreRel(uint32(n + 1))
+	default:
 		copy(c.ev[n:], ev)
 		c.n.StoreRel(uint32(n + len(ev)))
-		bump(&c.cacheFrees)
-	} else {
-		p.spill(c, ev)
 	}
-	c.busy.StoreRel(0)
+	leave(&c.freeSeq, seq)
 }
 
 // spill makes room in the array by moving its oldest chunk to the store.
@@ -150,12 +208,13 @@ func (p *Pool) flush(w *worker.Worker) {
 	if c == nil || c.n.LoadAcq() == 0 {
 		return
 	}
-	c.busy.StoreRel(1)
+	seq := enter(&c.freeSeq)
+	bump(&c.flushes)
 	if n := c.n.LoadAcq(); n != 0 && c.limit.LoadAcq() != 0 {
 		p.store.put(c.ev[:n], p)
 		c.n.StoreRel(0)
 	}
-	c.busy.StoreRel(0)
+	leave(&c.freeSeq, seq)
 }
 
 // Flush gives the events that the worker caches back to the pool, so that others
@@ -178,7 +237,7 @@ func (p *Pool) revoke() error {
 	}
 	for i := range p.caches {
 		c := &p.caches[i]
-		for t := time.Now(); c.busy.LoadAcq() != 0; time.Sleep(settle) {
+		for t := time.Now(); c.inside(); time.Sleep(settle) {
 			if time.Since(t) > time.Second {
 				return fmt.Errorf("%w %q: worker %d has been inside a call of the pool for a second, with %d cached events", ErrPool, p.cfg.Name, i, c.n.LoadAcq())
 			}

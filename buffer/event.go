@@ -34,9 +34,9 @@ const (
 //	28 flags   what the parser found (meta.Flags)
 //	32 hash    flow hash
 //	36 next    id of the next segment's header, 0 = last
-//	40 pool    index of the pool in the pool table
-//	42 input   index of the input port + 1, 0 = none
-//	44 l2 46 l3 48 l4   layer offsets from data, 0xffff = not set
+//	40 input   index of the input port + 1, 0 = none
+//	42 l2 44 l3 46 l4   layer offsets from data, 0xffff = not set
+//	48 pool    index of the pool in the pool table
 //	50 typ     Type
 //	51 state   allocated, free, in kernel (checked under the invariants tag)
 //	52 nsegs   number of segments (first segment only)
@@ -53,11 +53,11 @@ type Event struct {
 	flags  uint32
 	hash   uint32
 	next   uint32
-	pool   uint16
 	input  uint16
 	l2     uint16
 	l3     uint16
 	l4     uint16
+	pool   uint16
 	typ    Type
 	state  uint8
 	nsegs  uint16
@@ -92,6 +92,9 @@ func (e *Event) Buffer() *Buffer { return (*Buffer)(unsafe.Pointer(e)) }
 
 // PacketsOf views a burst of events as packets without a copy; all must be packets.
 func PacketsOf(ev []*Event) []*Packet { return *(*[]*Packet)(unsafe.Pointer(&ev)) }
+
+// BuffersOf views a burst of events as buffers without a copy; all must be buffers.
+func BuffersOf(ev []*Event) []*Buffer { return *(*[]*Buffer)(unsafe.Pointer(&ev)) }
 
 // EventsOf views a burst of packets as events without a copy.
 func EventsOf(p []*Packet) []*Event { return *(*[]*Event)(unsafe.Pointer(&p)) }

@@ -20,14 +20,18 @@ func (p *Pool) FreeBuffers(w *worker.Worker, bufs []*Buffer) { p.freeWords(w, wo
 
 // FreePacket is FreePackets of one.
 func (p *Pool) FreePacket(w *worker.Worker, k *Packet) {
-	one := [1]uintptr{uintptr(unsafe.Pointer(k))}
-	p.freeWords(w, one[:])
+	if checked {
+		p.checkFree(w, []uintptr{uintptr(unsafe.Pointer(k))})
+	}
+	p.putOne(w, unsafe.Pointer(k))
 }
 
 // FreeBuffer is FreeBuffers of one.
 func (p *Pool) FreeBuffer(w *worker.Worker, b *Buffer) {
-	one := [1]uintptr{uintptr(unsafe.Pointer(b))}
-	p.freeWords(w, one[:])
+	if checked {
+		p.checkFree(w, []uintptr{uintptr(unsafe.Pointer(b))})
+	}
+	p.putOne(w, unsafe.Pointer(b))
 }
 
 func (p *Pool) freeWords(w *worker.Worker, ev []uintptr) {
@@ -56,9 +60,9 @@ func FreePacket(w *worker.Worker, k *Packet) {
 // events in it.
 func FreeEvents(w *worker.Worker, ev []*Event) {
 	for i := 0; i < len(ev); {
-		pool := ev[i].pool
+		p := poolFor(ev[i])
 		j := i
-		for j < len(ev) && ev[j].pool == pool && ev[j].plain() {
+		for j < len(ev) && p.plain(ev[j]) {
 			j++
 		}
 		if j == i {
@@ -66,20 +70,15 @@ func FreeEvents(w *worker.Worker, ev []*Event) {
 			i++
 			continue
 		}
-		p := poolFor(ev[i])
-		for _, e := range ev[i:j] {
-			if !p.owns(e) {
-				poolFor(e)
-			}
-		}
 		p.freeWords(w, words(ev[i:j]))
 		i = j
 	}
 }
 
-// plain reports whether the header can go to its pool as it is.
-func (e *Event) plain() bool {
-	return e.refs.LoadAcq() == 1 && e.nsegs == 1 && e.state == stateAlloc && e.typ != TypeVector && e.flags&flagValue == 0
+// plain reports whether the header is of this pool and can go to it as it is: one
+// segment, one reference, no value, no events in it. One word holds most of that.
+func (p *Pool) plain(e *Event) bool {
+	return ((*[8]uint64)(unsafe.Pointer(e))[6]^p.tmpl[6])&p.plainMask == 0 && e.refs.LoadAcq() == 1 && int32(e.flags) >= 0 && p.owns(e)
 }
 
 // poolFor resolves the pool of an event that is about to be freed.

@@ -57,15 +57,16 @@ type PoolConfig struct {
 // per worker over a list that all share.
 type Pool struct {
 	// read by every call
-	set    *worker.Set
-	caches []cache
-	tmpl   [8]uint64 // a fresh header; words 1, 4 and 7 are not used
-	segCap uint32    // data bytes of a new packet's first segment
-	head   uint32    // headroom of a new packet
-	maxLen uint32
-	idx    uint16
-	typ    Type
-	ext    bool // headers only, the platform attaches the buffers
+	set       *worker.Set
+	caches    []cache
+	tmpl      [8]uint64 // a fresh header; words 0, 1, 2, 4 and 7 are not used
+	plainMask uint64    // the bits of word 6 that Pool.plain compares
+	segCap    uint32    // data bytes of a new packet's first segment
+	head      uint32    // headroom of a new packet
+	maxLen    uint32
+	idx       uint16
+	typ       Type
+	ext       bool // headers only, the platform attaches the buffers
 
 	// set at creation
 	cfg      PoolConfig
@@ -182,11 +183,16 @@ func (p *Pool) open() error {
 	t := Event{pool: p.idx, typ: p.typ, l2: meta.NoOffset, l3: meta.NoOffset, l4: meta.NoOffset, state: stateAlloc, nsegs: 1}
 	t.refs.StoreRel(1)
 	p.tmpl = *(*[8]uint64)(unsafe.Pointer(&t))
+	m := Event{pool: 0xffff, typ: 0xff, state: 0xff, nsegs: 0xffff}
+	p.plainMask = (*[8]uint64)(unsafe.Pointer(&m))[6]
 	for i := 0; i < p.num; i++ {
 		e := p.EventAt(i)
 		*(*[8]uint64)(unsafe.Pointer(e)) = p.tmpl
 		e.index = uint32(i)
 		e.state = stateDetached
+	}
+	if p.typ == TypeVector {
+		p.tmpl[6] = 0 // a vector is never plain: it is freed with what is in it
 	}
 	if len(p.caches) != 0 {
 		p.unflush = p.set.OnFlush(p.flush)

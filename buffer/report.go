@@ -83,8 +83,8 @@ func (p *Pool) rawStats() PoolStats {
 		s.AllocOps += c.allocs.LoadAcq()
 		s.AllocFails += c.allocFails.LoadAcq()
 		s.FreeOps += c.frees.LoadAcq()
-		s.CacheAllocOps += c.cacheAllocs.LoadAcq()
-		s.CacheFreeOps += c.cacheFrees.LoadAcq()
+		s.CacheAllocOps += c.allocSeq.LoadAcq()/2 - c.allocs.LoadAcq()
+		s.CacheFreeOps += c.freeSeq.LoadAcq()/2 - c.frees.LoadAcq() - c.flushes.LoadAcq()
 		s.FlushRequests += c.misses.LoadAcq()
 	}
 	s.TotalOps = s.AllocOps + s.FreeOps
