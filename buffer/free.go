@@ -61,24 +61,29 @@ func FreePacket(w *worker.Worker, k *Packet) {
 func FreeEvents(w *worker.Worker, ev []*Event) {
 	for i := 0; i < len(ev); {
 		p := poolFor(ev[i])
-		j := i
-		for j < len(ev) && p.plain(ev[j]) {
-			j++
-		}
-		if j == i {
+		n := p.plain(ev[i:])
+		if n == 0 {
 			freeChain(w, ev[i])
-			i++
-			continue
+			n = 1
+		} else {
+			p.freeWords(w, words(ev[i:i+n]))
 		}
-		p.freeWords(w, words(ev[i:j]))
-		i = j
+		i += n
 	}
 }
 
-// plain reports whether the header is of this pool and can go to it as it is: one
-// segment, one reference, no value, no events in it. One word holds most of that.
-func (p *Pool) plain(e *Event) bool {
-	return ((*[8]uint64)(unsafe.Pointer(e))[6]^p.tmpl[6])&p.plainMask == 0 && e.refs.LoadAcq() == 1 && int32(e.flags) >= 0 && p.owns(e)
+// plain returns how many events at the front are of this pool and can go to it as
+// they are: one segment, one reference, no value, no events in it. Most of that is
+// in one word of the header.
+func (p *Pool) plain(ev []*Event) int {
+	mask := p.plainMask
+	want, base, num := p.tmpl[6]&mask, p.store.base, p.store.num
+	for i, e := range ev {
+		if (*[8]uint64)(unsafe.Pointer(e))[6]&mask != want || e.refs.LoadAcq() != 1 || int32(e.flags) < 0 || uint64(uintptr(unsafe.Pointer(e))-base)>>6 >= num {
+			return i
+		}
+	}
+	return len(ev)
 }
 
 // poolFor resolves the pool of an event that is about to be freed.
