@@ -48,3 +48,20 @@ func (e *Event) MarkKernel(on bool) {
 		e.state = stateKernel
 	}
 }
+
+// Private reports whether all segments are of pool p and nobody else refers to
+// any of them: then the packet can change its owner by reference.
+func (k *Packet) Private(p *Pool) bool {
+	if k.pool != p.idx {
+		return false
+	}
+	if k.Exchangeable() {
+		return true
+	}
+	for s := k.FirstSeg(); s != nil; s = s.Next() {
+		if s.pool != p.idx || s.shared() {
+			return false
+		}
+	}
+	return true
+}

@@ -43,13 +43,13 @@ func (g *ingress) burst(pkts []*buffer.Packet, queue int) (bytes uint64) {
 				f, l3, l4 = header.Parse(k.DataPtr(), n, layer)
 			}
 			k.SetInput(g.port, queue)
-			k.SetParsed(f, l3, l4)
+			k.SetParse(f, l3, l4)
 		}
 	}
 	if g.stamp {
 		t := uint64(now())
 		for _, k := range pkts {
-			k.SetRxTime(t)
+			k.SetTime(t)
 		}
 	}
 	return bytes
@@ -68,7 +68,7 @@ func (g *ingress) burstHash(pkts []*buffer.Packet, queue int) (bytes uint64) {
 		}
 		k.SetInput(g.port, queue)
 		if g.layer != meta.LayerNone {
-			k.SetParsed(f, l3, l4)
+			k.SetParse(f, l3, l4)
 		}
 		k.SetFlowHash(h)
 	}

@@ -78,7 +78,7 @@ func TestLoopbackKeepsOrderAndContent(t *testing.T) {
 					if k.Data()[0] != byte(round) || k.Data()[59] != byte(i) || k.Len() != 60+round {
 						t.Fatalf("round %d packet %d: % x length %d", round, i, k.Data()[:4], k.Len())
 					}
-					if port, q := k.InputIndex(); port != p.Index() || q != 0 || pktio.ByIndex(port) != p {
+					if port, q := k.Input(); port != p.Index() || q != 0 || pktio.ByIndex(port) != p {
 						t.Fatalf("input %d queue %d, want %d queue 0", port, q, p.Index())
 					}
 				}

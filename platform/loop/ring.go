@@ -70,7 +70,7 @@ func (f *fifo) get(pkts []*buffer.Packet) int {
 	for i := range out {
 		if j := (h + uint32(i)) & mask; int(j) < len(slots) {
 			k := buffer.FromID(slots[j]).Packet()
-			k.ClearMeta()
+			k.ResetMeta()
 			out[i] = k
 		}
 	}
