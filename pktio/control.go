@@ -70,7 +70,7 @@ func (p *Port) Info() Info {
 	i := Info{
 		Info: d.drv.Info(), LockLevel: p.level, Shared: d.shared, Handles: n,
 		OneLock: !d.info.SplitDir && p.level != LockNone,
-		Hash:    p.cfg.Hash, Started: p.state.LoadAcq() == stRunning,
+		Hash:    p.cfg.Hash, Spread: p.spread, Started: p.state.LoadAcq() == stRunning,
 	}
 	i.Notes = append(append([]string(nil), i.Notes...), p.notes...)
 	if i.OneLock {

@@ -175,8 +175,12 @@ func (d *device) locks() []*lock {
 	return out
 }
 
-// owners returns the owner cells of the device, some twice.
-func (d *device) owners() (out []*owner) {
+// owners returns the owner cells of the device and of the lanes of its last
+// handle, some twice.
+func (d *device) owners(p *Port) (out []*owner) {
+	for _, in := range p.in {
+		out = append(out, in.own)
+	}
 	for _, r := range d.rx {
 		out = append(out, r.own)
 	}

@@ -18,6 +18,9 @@ import (
 type In struct {
 	port  *Port
 	ring  *rxRing
+	own   *owner // of the ring, or of the lane
+	sp    *lanes // not nil: the ring is spread, and this is one lane of it
+	lane  int
 	index int
 	level LockLevel
 	inner bool // level pktio: the device's lock is taken inside the ticket
@@ -44,7 +47,7 @@ func inc(x *relax.Uint64, d uint64) { x.StoreRel(x.LoadAcq() + d) }
 func newIn(p *Port, r *rxRing) *In {
 	n := p.set.Max() + 1
 	return &In{
-		port: p, ring: r, index: r.index, level: p.level,
+		port: p, ring: r, own: r.own, index: r.index, level: p.level,
 		inner: p.level == LockPktio && p.cfg.Shared,
 		stats: p.cfg.LockStats,
 		ing:   ingress{layer: p.cfg.Parse.layer(), hash: p.cfg.Hash, stamp: p.cfg.Timestamps},
@@ -85,7 +88,10 @@ func (in *In) Dequeue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 }
 
 func (in *In) recv(w *worker.Worker, pkts []*buffer.Packet, c *inCount) (n int, err error) {
-	if in.stats {
+	if in.stats || in.sp != nil {
+		if in.sp != nil {
+			return in.recvLane(w, pkts, c)
+		}
 		return in.recvTimed(w, pkts, c)
 	}
 	if ok, err := in.enter(w); !ok {
@@ -111,6 +117,28 @@ func (in *In) received(pkts []*buffer.Packet, n int, err error, c *inCount) (int
 	}
 	inc(&c.packets, uint64(n))
 	inc(&c.bytes, in.ing.burst(pkts[:n], in.index))
+	return n, err
+}
+
+// recvLane receives where the ring is spread over several inputs.
+func (in *In) recvLane(w *worker.Worker, pkts []*buffer.Packet, c *inCount) (n int, err error) {
+	if ok, err := in.enter(w); !ok {
+		return 0, err
+	}
+	n, err = in.sp.recv(w, in.lane, pkts)
+	in.leave(w)
+	inc(&c.polls, 1)
+	inc(&c.bursts[bits.Len(uint(n))], 1)
+	if n == 0 {
+		inc(&c.empty, 1)
+		return 0, err
+	}
+	var bytes uint64
+	for _, k := range pkts[:n] {
+		bytes += uint64(k.Len())
+	}
+	inc(&c.packets, uint64(n))
+	inc(&c.bytes, bytes)
 	return n, err
 }
 
@@ -140,7 +168,7 @@ func (in *In) enter(w *worker.Worker) (bool, error) {
 		if w == nil {
 			return in.ring.lk.enter(nil), nil
 		}
-		return in.ring.own.enter(w, in.port, "receive", in.index)
+		return in.own.enter(w, in.port, "receive", in.index)
 	case LockPktio:
 		t := &in.port.tick
 		t.lock(w)
@@ -163,7 +191,7 @@ func (in *In) leave(w *worker.Worker) {
 		if w == nil {
 			in.ring.lk.unlock(nil)
 		} else {
-			in.ring.own.busy.StoreRel(0)
+			in.own.busy.StoreRel(0)
 		}
 	case LockPktio:
 		if in.inner {
@@ -215,7 +243,7 @@ func (o *owner) claim(w *worker.Worker, dev, dir string, ring int) error {
 // level none the workers may then take turns (the token is the lock). by names the
 // queue, for the error of a second Bind. Unbind ends it.
 func (in *In) Bind(by string) error {
-	o := in.ring.own
+	o := in.own
 	if !o.token.CompareAndSwap(nil, &by) {
 		return fmt.Errorf("device %q: receive queue %d is bound to %s already: unbind it first", in.port.name, in.index, *o.token.Load())
 	}
@@ -223,14 +251,17 @@ func (in *In) Bind(by string) error {
 }
 
 // Unbind ends Bind.
-func (in *In) Unbind() { in.ring.own.token.Store(nil) }
+func (in *In) Unbind() { in.own.token.Store(nil) }
 
 // Handover lets another worker become the user of the queue at lock level none.
 // The user of the moment calls it, or somebody who knows that he does not run.
-func (in *In) Handover() { in.ring.own.w.Store(nil) }
+func (in *In) Handover() { in.own.w.Store(nil) }
 
 func (in *In) release(w *worker.Worker) {
-	in.ring.own.release(w)
+	in.own.release(w)
+	if in.sp != nil {
+		in.sp.release(w, in.lane, &in.wait[w.ID()])
+	}
 	in.wait[w.ID()].abandon(in)
 }
 
@@ -240,4 +271,9 @@ func (o *owner) release(w *worker.Worker) {
 	o.busy.CAS(holderOf(w), 0)
 }
 
-func (in *In) discard() {}
+// discard frees what waits between the ring and the inputs. No call runs.
+func (in *In) discard() {
+	if in.sp != nil && in.lane == 0 {
+		in.sp.discard()
+	}
+}

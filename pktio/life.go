@@ -78,7 +78,9 @@ func (p *Port) stopDevice() error {
 
 // Close closes the handle at once, from any goroutine: calls of the queues return queue.ErrClosed from now on. The last handle
 // closes the device, after every call in it has ended; packets that wait in rings
-// are freed and counted. Closing twice is no error.
+// are freed and counted. The error wraps ErrPacketsOut when packets of the device's
+// own pool are out: the device is closed, its memory stays until they are back.
+// Closing twice is no error.
 func (p *Port) Close() error {
 	p.ctl.Lock()
 	defer p.ctl.Unlock()
@@ -95,7 +97,9 @@ func (p *Port) Close() error {
 }
 
 // Shutdown closes the handle in order: no packet is accepted any more, what was
-// accepted is sent (until ctx ends), then Close.
+// accepted is sent (until ctx ends), then Close; then it waits, until ctx ends, for
+// packets of the device's own pool that are still with somebody: the error names
+// how many, and whose.
 func (p *Port) Shutdown(ctx context.Context) error {
 	p.ctl.Lock()
 	st := p.state.LoadAcq()
@@ -112,16 +116,33 @@ func (p *Port) Shutdown(ctx context.Context) error {
 		last := d.started == 1
 		d.mu.Unlock()
 		if last {
-			err = d.flush(ctx)
+			err = d.flush(ctx, p)
 		}
 		err = errors.Join(err, p.stopDevice())
 	}
 	p.ctl.Unlock()
-	return errors.Join(err, p.Close())
+	cerr := p.Close()
+	if errors.Is(cerr, ErrPacketsOut) {
+		cerr = awaitPackets(ctx, d.drv, cerr)
+	}
+	return errors.Join(err, cerr)
 }
 
-// flush sends everything that was accepted, under all send locks.
-func (d *device) flush(ctx context.Context) error {
+// flush sends everything that was accepted, under all send locks. Port p, the
+// last, takes no packets any more.
+func (d *device) flush(ctx context.Context, p *Port) error {
+	switch p.level {
+	case LockPktio:
+		p.tick.lock(nil)
+		defer p.tick.unlock()
+	default:
+		time.Sleep(settle)
+		for _, o := range d.owners(p) {
+			for o.busy.LoadAcq() != 0 && ctx.Err() == nil {
+				time.Sleep(20 * time.Microsecond)
+			}
+		}
+	}
 	var s worker.Spin
 	var held []*lock
 	defer func() {
@@ -207,7 +228,7 @@ func (d *device) close(p *Port) error {
 	}
 	if d.level == LockNone {
 		time.Sleep(settle)
-		for _, o := range d.owners() {
+		for _, o := range d.owners(p) {
 			for o.busy.LoadAcq() != 0 && ctx.Err() == nil {
 				time.Sleep(20 * time.Microsecond)
 			}
@@ -223,7 +244,8 @@ func (d *device) close(p *Port) error {
 	for _, in := range p.in {
 		in.discard()
 	}
-	if err := d.drv.Close(); err != nil {
+	reap()
+	if err := retire(d.drv); err != nil {
 		errs = append(errs, fmt.Errorf("device %q: close: %w", d.key.dev, err))
 	}
 	return errors.Join(errs...)

@@ -4,6 +4,8 @@ package pktio
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +37,16 @@ func splitName(name string) (dev string, opts map[string]string, err error) {
 		opts[k] = v
 	}
 	return dev, opts, nil
+}
+
+// joinName is the inverse of splitName.
+func joinName(dev string, opts map[string]string) string {
+	sep := "?"
+	for _, k := range slices.Sorted(maps.Keys(opts)) {
+		dev += sep + k + "=" + opts[k]
+		sep = "&"
+	}
+	return dev
 }
 
 // merge moves the options that every device has from opts into the Config.

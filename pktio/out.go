@@ -124,14 +124,18 @@ func (o *Out) pass(w *worker.Worker, pkts []*buffer.Packet, c *outCount) (int, e
 		if ok, err := r.own.enter(w, o.port, "send", o.index); !ok {
 			return 0, err
 		}
+		if o.port.state.LoadAcq() != stRunning { // partner: owner.busy, see Port.Shutdown
+			r.own.busy.StoreRel(0)
+			return 0, o.port.notRunning()
+		}
 		n, err := r.q.Send(w, pkts)
 		r.own.busy.StoreRel(0)
 		return n, err
 	case LockPktio:
 		o.port.tick.lock(w)
-		if o.port.state.LoadAcq() == stClosed {
+		if o.port.state.LoadAcq() != stRunning {
 			o.port.tick.unlock()
-			return 0, queue.ErrClosed
+			return 0, o.port.notRunning()
 		}
 		var n int
 		var err error

@@ -30,16 +30,17 @@ var ErrBusy = errors.New("device is in use")
 // Port is a handle on an open device: its receive queues (In) and send queues
 // (Out). Control calls may come from any goroutine.
 type Port struct {
-	dev   *device
-	cfg   Config
-	name  string
-	index int
-	set   *worker.Set
-	in    []*In
-	out   []*Out
-	log   *slog.Logger
-	level LockLevel
-	notes []string
+	dev    *device
+	cfg    Config
+	name   string
+	index  int
+	set    *worker.Set
+	in     []*In
+	out    []*Out
+	log    *slog.Logger
+	level  LockLevel
+	notes  []string
+	spread bool // OpenAll spreads flows over lanes
 
 	state relax.Uint32
 	tick  ticket // level pktio
@@ -86,6 +87,7 @@ func Open(ctx context.Context, set *worker.Set, name string, cfg Config) (*Port,
 	}
 	p.state.StoreSeq(stStopped)
 
+	reap()
 	key := devKey{netNS(), dev}
 	d, first, err := reserve(key, p)
 	if err != nil {

@@ -18,6 +18,7 @@ type InStats struct {
 	Skips          uint64 // polls that found the ring's lock taken
 	Bursts         [BurstBuckets]uint64
 	Drops          map[string]uint64 // by reason, of the ring: all handles together
+	Waiting        uint64            // received from a spread ring, not yet by its worker; a level
 	LockWait       time.Duration     // waiting for locks, over all workers (Config.LockStats)
 	LockHeld       time.Duration     // holding them
 }
@@ -98,7 +99,17 @@ func (p *Port) Stats() Stats {
 
 // Stats returns the counters of the queue.
 func (in *In) Stats() InStats {
-	s := InStats{Drops: maps.Clone(in.ring.q.Drops())}
+	s := InStats{Drops: map[string]uint64{}}
+	if in.lane == 0 {
+		maps.Copy(s.Drops, in.ring.q.Drops())
+	}
+	if in.sp != nil {
+		l := &in.sp.lane[in.lane]
+		s.Waiting = uint64(l.ring.Len())
+		if n := l.full.LoadAcq(); n > 0 {
+			s.Drops["spread_full"] = n
+		}
+	}
 	for i := range in.cnt {
 		c := &in.cnt[i]
 		s.Packets += c.packets.LoadAcq()

@@ -58,7 +58,7 @@ func (in *In) RecvWait(w *worker.Worker, pkts []*buffer.Packet, d time.Duration)
 	}
 }
 
-// shorter returns the shorter of two times, of which a may be negative = endless.
+// shorter returns the shorter of two times, of which a may be negative = endless and b is positive.
 func shorter(a, b time.Duration) time.Duration {
 	if a < 0 {
 		return b
@@ -93,6 +93,9 @@ func (in *In) sleep(w *worker.Worker, rest time.Duration) {
 // arm prepares the ring for a sleep, under its lock, and gives the lock back.
 // A ring on whose descriptor somebody sleeps is left alone by all others.
 func (in *In) arm(w *worker.Worker, wake func(), s *waitSlot) (fd int, due time.Duration, ready bool) {
+	if in.sp != nil {
+		return in.sp.arm(w, in.lane, wake, s)
+	}
 	r := in.ring
 	if r.waiter == nil {
 		return -1, lookAgain, false
@@ -110,17 +113,26 @@ func (in *In) arm(w *worker.Worker, wake func(), s *waitSlot) (fd int, due time.
 		return -1, 0, true
 	}
 	s.armed = true
-	// partner: state, which Close writes before it reads armed
+	r.setArmed(fd)
+	return fd, due, false
+}
+
+// setArmed marks the ring as watched. partner: Port.state, which Close writes
+// before it reads armed.
+func (r *rxRing) setArmed(fd int) {
 	if fd >= 0 {
 		r.armed.StoreSeq(armedFD)
 	} else {
 		r.armed.StoreSeq(armedWake)
 	}
-	return fd, due, false
 }
 
 // disarm ends the sleep. The device is still open: its Close waits for armed.
 func (in *In) disarm(w *worker.Worker, s *waitSlot) {
+	if in.sp != nil {
+		in.sp.disarm(w, in.lane, s)
+		return
+	}
 	if !s.armed {
 		return
 	}
