@@ -20,15 +20,15 @@ type ingress struct {
 }
 
 // burst parses a received burst and returns the bytes in it. The packets'
-// metadata is as after an allocation.
+// metadata is written here, all of it; what they had of a Value is gone.
 func (g *ingress) burst(pkts []*buffer.Packet, queue int) (bytes uint64) {
-	layer := g.layer
+	layer, port := g.layer, g.port
 	switch {
 	case g.hash != HashNone:
 		bytes = g.burstHash(pkts, queue)
 	case layer == meta.LayerNone:
 		for _, k := range pkts {
-			k.SetInput(g.port, queue)
+			k.SetIngress(0, meta.NoOffset, meta.NoOffset, port, queue)
 			bytes += uint64(k.Len())
 		}
 	default:
@@ -42,8 +42,7 @@ func (g *ingress) burst(pkts []*buffer.Packet, queue int) (bytes uint64) {
 			} else {
 				f, l3, l4 = header.Parse(k.DataPtr(), n, layer)
 			}
-			k.SetInput(g.port, queue)
-			k.SetParse(f, l3, l4)
+			k.SetIngress(f, l3, l4, port, queue)
 		}
 	}
 	if g.stamp {
@@ -66,10 +65,7 @@ func (g *ingress) burstHash(pkts []*buffer.Packet, queue int) (bytes uint64) {
 		if g.layer != meta.LayerL4 {
 			f, l3, l4 = header.ParseSegment(p, n, uint32(k.Len()), g.layer)
 		}
-		k.SetInput(g.port, queue)
-		if g.layer != meta.LayerNone {
-			k.SetParse(f, l3, l4)
-		}
+		k.SetIngress(f, l3, l4, g.port, queue)
 		k.SetFlowHash(h)
 	}
 	return bytes

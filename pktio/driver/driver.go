@@ -31,14 +31,17 @@ type Config struct {
 	// Pool is where received packets go. nil = the device's own pool (the pool
 	// of its memory region, for zero copy), made with PoolPackets packets.
 	Pool        *buffer.Pool
-	PoolPackets int  // packets of the device's own pool; 0 = the driver's default
-	RxQueues    int  // wanted; 0 = 1
-	TxQueues    int  // wanted; 0 = 1
-	RxSlots     int  // wanted ring size; 0 = device default
-	TxSlots     int  //
-	Strict      bool // an error instead of a reported fallback
-	Promisc     bool
-	LinkWait    time.Duration // how long Open waits for the link; 0 = the driver's default, < 0 = not
+	PoolPackets int // packets of the device's own pool; 0 = the driver's default
+	// RxQueues is how many receive queues are wanted; 0 = 1. All that the device
+	// receives must come out of the queues that it then has, however many rings the
+	// hardware has.
+	RxQueues int
+	TxQueues int  // wanted; 0 = 1
+	RxSlots  int  // wanted ring size; 0 = device default
+	TxSlots  int  //
+	Strict   bool // an error instead of a reported fallback
+	Promisc  bool
+	LinkWait time.Duration // how long Open waits for the link; 0 = the driver's default, < 0 = not
 	// Options are the key=value pairs after '?' in the name.
 	Options map[string]string
 	// Log receives what a user should know (fallbacks, link changes); never nil.
@@ -80,7 +83,8 @@ type Device interface {
 // RxQueue receives. One caller at a time.
 type RxQueue interface {
 	// Recv fills pkts from the front with frames, in order, each a packet that
-	// the caller then owns: data, length and buffer are set, metadata is as after
+	// the caller then owns: data, length and buffer are set. Flags, hash, offsets and
+	// input are written by pktio; what else a packet can carry (a Value) is as after
 	// an allocation. It never blocks. 0, nil = nothing now. err is ErrFaulted
 	// or ErrClosed of package queue.
 	Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error)

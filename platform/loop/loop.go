@@ -32,6 +32,7 @@ import (
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/meta"
 	"github.com/odp-go/godp/pktio/driver"
+	"github.com/odp-go/godp/queue/ring"
 )
 
 func init() { driver.Register("loop", drv{}) }
@@ -138,7 +139,7 @@ func (d *device) wire(nrx, ntx, slots int) {
 			if ntx >= nrx && i%nrx != r.index {
 				continue
 			}
-			f := newFIFO(slots)
+			f := ring.NewSPSC(slots)
 			t.to = append(t.to, wire{f, r})
 			r.from = append(r.from, f)
 		}
@@ -213,7 +214,7 @@ func (d *device) Close() error {
 			buffer.FreePackets(nil, r.seeds)
 			r.seeds = nil
 			for _, f := range r.from {
-				for n := f.get(b[:]); n > 0; n = f.get(b[:]) {
+				for n := f.DequeueEvents(buffer.EventsOf(b[:])); n > 0; n = f.DequeueEvents(buffer.EventsOf(b[:])) {
 					buffer.FreePackets(nil, b[:n])
 				}
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/queue/ring"
 	"github.com/odp-go/godp/worker"
 )
 
@@ -14,7 +15,7 @@ import (
 type rxQueue struct {
 	dev      *device
 	index    int
-	from     []*fifo
+	from     []*ring.SPSC
 	next     int
 	seeds    []*buffer.Packet // frames that Start made and nobody received yet
 	hasSeeds relax.Uint32     // seeds may be read
@@ -28,20 +29,14 @@ type rxQueue struct {
 // Recv implements driver.RxQueue.
 func (r *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 	if r.hasSeeds.LoadAcq() != 0 {
-		n := copy(pkts, r.seeds)
-		r.seeds = r.seeds[n:]
-		if len(r.seeds) == 0 {
-			r.seeds = nil
-			r.hasSeeds.StoreRel(0)
-		}
-		return n, nil
+		return r.recvSeeds(pkts), nil
 	}
 	if len(r.from) == 1 {
-		return r.from[0].get(pkts), nil
+		return r.from[0].DequeueEvents(buffer.EventsOf(pkts)), nil
 	}
 	n := 0
 	for range r.from {
-		n += r.from[r.next].get(pkts[n:])
+		n += r.from[r.next].DequeueEvents(buffer.EventsOf(pkts[n:]))
 		if n == len(pkts) {
 			break
 		}
@@ -52,12 +47,22 @@ func (r *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 	return n, nil
 }
 
+func (r *rxQueue) recvSeeds(pkts []*buffer.Packet) int {
+	n := copy(pkts, r.seeds)
+	r.seeds = r.seeds[n:]
+	if len(r.seeds) == 0 {
+		r.seeds = nil
+		r.hasSeeds.StoreRel(0)
+	}
+	return n
+}
+
 // Drops implements driver.RxQueue: what a loop loses, it loses on the send side.
 func (r *rxQueue) Drops() map[string]uint64 { return map[string]uint64{} }
 
 func (r *rxQueue) empty() bool {
 	for _, f := range r.from {
-		if !f.empty() {
+		if f.Len() > 0 {
 			return false
 		}
 	}
@@ -74,9 +79,10 @@ func (r *rxQueue) Arm(wake func()) (fd int, due time.Duration, ready bool) {
 // Disarm implements driver.Waiter.
 func (r *rxQueue) Disarm() { r.asleep.StoreSeq(0) }
 
-// ring wakes the receiver if he sleeps. The caller has published a frame with
-// store-seq.
-func (r *rxQueue) ring() {
+// ring wakes the receiver if he sleeps, after frames were published for him. The
+// store of fence orders the look at asleep behind them.
+func (t *txQueue) ring(r *rxQueue) {
+	t.fence.StoreSeq(0)
 	if r.asleep.LoadAcq() != 0 && r.asleep.CAS(1, 0) {
 		r.wake()
 	}
@@ -84,7 +90,7 @@ func (r *rxQueue) ring() {
 
 // wire is a ring and the receive queue that it feeds.
 type wire struct {
-	f *fifo
+	f *ring.SPSC
 	r *rxQueue
 }
 
@@ -96,6 +102,7 @@ type txQueue struct {
 	tooLong relax.Uint64
 	full    relax.Uint64
 	noBuf   relax.Uint64
+	fence   relax.Uint32 // a full barrier between publishing and looking at rxQueue.asleep
 	_       relax.Pad
 }
 
@@ -108,50 +115,58 @@ func (t *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 	mtu := t.dev.MTU()
 	done := 0
 	for done < len(pkts) {
-		n := int(f.room(uint32(len(pkts) - done)))
-		n = min(n, len(pkts)-done)
-		if n == 0 {
-			if !t.dev.drop {
-				break
+		plain := t.plain(pkts[done:], mtu)
+		n := f.EnqueueEvents(buffer.EventsOf(pkts[done : done+plain]))
+		done += n
+		switch {
+		case done == len(pkts):
+		case n < plain || f.Len() == f.Cap():
+			if t.dev.drop {
+				inc(&t.full, len(pkts)-done)
+				buffer.FreePackets(w, pkts[done:])
+				done = len(pkts)
 			}
-			t.full.StoreRel(t.full.LoadAcq() + uint64(len(pkts)-done))
-			buffer.FreePackets(w, pkts[done:])
-			done = len(pkts)
-			break
-		}
-		plain := t.plain(pkts[done:done+n], mtu)
-		f.put(pkts[done : done+plain])
-		done += plain
-		if plain < n && !t.oddOne(w, pkts[done], mtu, f) {
-			break
-		} else if plain < n {
+		case t.oddOne(w, pkts[done], mtu, f):
 			done++
+			continue
 		}
+		break
 	}
 	if done > 0 {
-		r.ring()
+		t.ring(r)
 	}
 	return done, nil
 }
+
+func inc(c *relax.Uint64, n int) { c.StoreRel(c.LoadAcq() + uint64(n)) }
 
 // plain returns how many packets from the front pass by reference: of the
 // receiver's pool, with no other reference to their data, not too long.
 func (t *txQueue) plain(pkts []*buffer.Packet, mtu int) int {
 	pool := t.dev.pool
 	for i, k := range pkts {
-		if k.Len() > mtu || !k.Private(pool) {
+		if k.Len() > mtu || !k.Simple(pool) && !passes(k, pool) {
 			return i
 		}
 	}
 	return len(pkts)
 }
 
+// passes is Simple for packets of several segments.
+func passes(k *buffer.Packet, pool *buffer.Pool) bool {
+	if !k.Private(pool) {
+		return false
+	}
+	k.SetValue(nil)
+	return true
+}
+
 // oddOne copies a packet into the receiver's pool and frees it, or drops one that
 // is too long. There is room in f. false: no memory now, the packet stays.
-func (t *txQueue) oddOne(w *worker.Worker, k *buffer.Packet, mtu int, f *fifo) bool {
+func (t *txQueue) oddOne(w *worker.Worker, k *buffer.Packet, mtu int, f *ring.SPSC) bool {
 	t.one[0] = k
 	if k.Len() > mtu {
-		t.tooLong.StoreRel(t.tooLong.LoadAcq() + 1)
+		inc(&t.tooLong, 1)
 		buffer.FreePackets(w, t.one[:])
 		return true
 	}
@@ -160,13 +175,13 @@ func (t *txQueue) oddOne(w *worker.Worker, k *buffer.Packet, mtu int, f *fifo) b
 		if !t.dev.drop {
 			return false
 		}
-		t.noBuf.StoreRel(t.noBuf.LoadAcq() + 1)
+		inc(&t.noBuf, 1)
 		buffer.FreePackets(w, t.one[:])
 		return true
 	}
 	buffer.FreePackets(w, t.one[:])
 	t.one[0] = c
-	f.put(t.one[:])
+	f.EnqueueEvents(buffer.EventsOf(t.one[:]))
 	return true
 }
 
@@ -199,22 +214,22 @@ func (t *txQueue) sendSpread(w *worker.Worker, pkts []*buffer.Packet) int {
 	mtu := t.dev.MTU()
 	for i, k := range pkts {
 		to := t.to[spread(k)%uint32(len(t.to))]
-		if to.f.room(1) == 0 {
+		if to.f.Len() == to.f.Cap() {
 			if !t.dev.drop {
 				return i
 			}
 			t.one[0] = k
-			t.full.StoreRel(t.full.LoadAcq() + 1)
+			inc(&t.full, 1)
 			buffer.FreePackets(w, t.one[:])
 			continue
 		}
 		t.one[0] = k
 		if t.plain(t.one[:], mtu) == 1 {
-			to.f.put(t.one[:])
+			to.f.EnqueueEvents(buffer.EventsOf(t.one[:]))
 		} else if !t.oddOne(w, k, mtu, to.f) {
 			return i
 		}
-		to.r.ring()
+		t.ring(to.r)
 	}
 	return len(pkts)
 }
