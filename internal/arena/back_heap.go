@@ -1,31 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !linux || race || portable
+//go:build race || portable || !(linux || freebsd)
 
 package arena
 
 import (
 	"errors"
 	"unsafe"
+
+	"github.com/odp-go/godp/internal/sys"
 )
 
-// Under the race detector the arena is a Go slice, so that the detector sees
-// packet memory; it ignores memory outside the heap.
-func init() {
-	size = 1 << 30
-	b := make([]byte, size+hugeSize)
-	base = unsafe.Pointer(unsafe.SliceData(b))
-	skip := -uintptr(base) & (hugeSize - 1)
-	base = unsafe.Add(base, skip)
+const (
+	page     = 4096 // unit of Range.Size
+	align    = 4096 // unit of Range.Off: guards and huge pages are for mapped memory
+	heapSize = 1 << 30
+)
+
+// reserve makes the Go slice. The allocator gives such a large one fresh from the
+// system: pages that nobody touches cost nothing.
+func reserve() (unsafe.Pointer, uint64, string, error) {
+	n := uint64(heapSize)
+	if unsafe.Sizeof(uintptr(0)) == 4 {
+		n >>= 3
+	}
+	b := make([]byte, n+align)
+	p := unsafe.Pointer(unsafe.SliceData(b))
+	return unsafe.Add(p, -uintptr(p)&(align-1)), n, "a Go slice in this build", nil
 }
 
-func back(off, n uint64, huge bool) (Backing, error) {
-	clear(Bytes(off, int(n)))
-	return GoHeap, nil
+func spanOf(n uint64, huge bool) uint64 { return n }
+
+func back(r *Range, huge bool) (clean bool, err error) {
+	if r.Size > checkFrom {
+		if err := sys.MemoryRoom(fsys).Check(r.Size); err != nil {
+			return true, err
+		}
+	}
+	clear(Bytes(r.Off, int(r.Size)))
+	r.Backing, r.Note = GoHeap, "a Go slice in this build (race detector, portable, or a system without mapped memory)"
+	return true, nil
 }
 
-func backFD(off, n uint64, fd int) error {
-	return errors.New("mapping a device is not supported in this build (race detector or portable)")
+func backFD(*Range, int, int64) (clean bool, err error) {
+	return true, errors.New("mapping a device is not supported in this build (race detector, portable, or other system)")
 }
 
-func drop(off, n uint64, b Backing) error { clear(Bytes(off, int(n))); return nil }
+func empty(r *Range) error { clear(Bytes(r.Off, int(r.Size))); return nil }

@@ -4,8 +4,11 @@ package arena
 
 import (
 	"fmt"
+	"io/fs"
 	"sort"
 	"sync"
+
+	"github.com/odp-go/godp/internal/sys"
 )
 
 // Backing says what memory a Range got.
@@ -14,7 +17,7 @@ type Backing string
 // The kinds of backing, best first.
 const (
 	HugeTLB     Backing = "hugetlb"     // explicit 2 MiB pages
-	Transparent Backing = "transparent" // plain mapping, advised to use huge pages
+	Transparent Backing = "transparent" // plain mapping on transparent huge pages; Note says how much of it
 	Plain       Backing = "plain"       // ordinary pages
 	GoHeap      Backing = "goheap"      // race detector or portable build: inside a Go slice
 	Device      Backing = "device"      // a kernel device mapped in place
@@ -22,15 +25,13 @@ const (
 
 // Range is a mapped part of the arena. Its fields do not change while it is open.
 type Range struct {
-	Off     uint64 // byte offset from the base, a multiple of the alignment
-	Size    uint64 // bytes, a multiple of the page size
-	Backing Backing
+	Off     uint64  // byte offset from the base, a multiple of the alignment (2 MiB; a page in a Go slice)
+	Size    uint64  // bytes, a multiple of the page size; 0 once closed
+	Backing Backing // what it got
+	Note    string  // why it did not get better, or how much of it did: for Info and logs
+	Name    string  // as given
+	span    uint64  // address space taken, with the guard behind it
 }
-
-const (
-	pageSize = 4096
-	hugeSize = 2 << 20
-)
 
 // Config says what a Range is for.
 type Config struct {
@@ -39,80 +40,148 @@ type Config struct {
 	Huge bool   // try huge pages first
 }
 
+// checkFrom is the size from which on the memory limits are read.
+const checkFrom = 1 << 20
+
 var (
-	mu    sync.Mutex
-	next  uint64  = hugeSize // offset 0 is never handed out: id 0 means none
-	freed []Range            // closed, waiting for reuse, oldest first
+	mu      sync.Mutex // guards the book-keeping
+	room    *space     // set at start
+	open    = map[*Range]bool{}
+	backing sync.Mutex // one at a time reads the limits and populates, so that two do not share what is left
+	fsys    fs.FS      = sys.Root()
 )
 
-// take finds address space; it does not back it.
-func take(n uint64) (uint64, error) {
-	n = (n + hugeSize - 1) &^ (hugeSize - 1)
-	mu.Lock()
-	defer mu.Unlock()
-	if next+n <= size {
-		off := next
-		next += n
-		return off, nil
+// newSpace is everything but the first unit: offset 0 is never handed out, so id 0
+// means none.
+func newSpace() *space {
+	if size <= align {
+		return &space{}
 	}
-	sort.SliceStable(freed, func(i, j int) bool { return freed[i].Size < freed[j].Size })
-	for i, f := range freed {
-		if f.Size >= n {
-			freed = append(freed[:i:i], freed[i+1:]...)
-			return f.Off, nil
-		}
-	}
-	return 0, fmt.Errorf("arena: no address space for %d bytes (%d reserved)", n, size)
+	return &space{free: []piece{{align, size - align}}}
 }
 
-func give(r Range) {
+func roundUp(n, unit uint64) uint64 { return (n + unit - 1) / unit * unit }
+
+// take finds address space for n bytes and a guard page behind them.
+func take(cfg *Config) (*Range, error) {
+	if size == 0 {
+		return nil, fmt.Errorf("arena: %s: %w", cfg.Name, reserveErr)
+	}
+	n := roundUp(cfg.Size, page)
+	if cfg.Size == 0 || n < cfg.Size || n > size {
+		return nil, fmt.Errorf("arena: %s: size of %d bytes: allowed 1 to %d (%s)", cfg.Name, cfg.Size, size-align, reservedWhy)
+	}
+	r := &Range{Size: n, Name: cfg.Name, span: roundUp(spanOf(n, cfg.Huge), align)}
 	mu.Lock()
 	defer mu.Unlock()
-	r.Size = (r.Size + hugeSize - 1) &^ (hugeSize - 1)
-	freed = append(freed, r)
+	var ok bool
+	if r.Off, ok = room.take(r.span); !ok {
+		sum, largest := room.total()
+		return nil, fmt.Errorf("arena: %s: no address space for %s: %s of %s are free, %s in one piece (%s): close what is not used",
+			cfg.Name, sys.Size(n), sys.Size(sum), sys.Size(size), sys.Size(largest), reservedWhy)
+	}
+	open[r] = true
+	return r, nil
+}
+
+// note joins what New found out about a range.
+func (r *Range) note(s string) {
+	if r.Note != "" {
+		r.Note += "; "
+	}
+	r.Note += s
+}
+
+// drop forgets a range; its address space is used again unless the system's answer
+// leaves doubt about what is mapped there.
+func drop(r *Range, reuse bool) {
+	mu.Lock()
+	defer mu.Unlock()
+	delete(open, r)
+	if reuse {
+		room.give(r.Off, r.span)
+	}
+	r.Size = 0
 }
 
 // New backs address space with zeroed, populated memory: a shortage is an
-// error now and not a fault later.
+// error now and not a fault later. The memory limits (control groups and machine) are
+// read before, so that populating never gets a process killed; huge pages are tried
+// first when asked for, and what was got is in Backing and Note. Control plane, any
+// goroutine.
 func New(cfg Config) (*Range, error) {
-	if cfg.Size == 0 {
-		return nil, fmt.Errorf("arena: %s: size 0", cfg.Name)
-	}
-	n := (cfg.Size + pageSize - 1) &^ (pageSize - 1)
-	off, err := take(n)
+	r, err := take(&cfg)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+		return nil, err
 	}
-	b, err := back(off, n, cfg.Huge)
+	backing.Lock()
+	defer backing.Unlock()
+	clean, err := back(r, cfg.Huge)
 	if err != nil {
-		give(Range{Off: off, Size: n})
-		return nil, fmt.Errorf("arena: %s: %d bytes: %w", cfg.Name, n, err)
+		err = fmt.Errorf("arena: %s: %s: %w", cfg.Name, sys.Size(r.Size), err)
+		drop(r, clean)
+		return nil, err
 	}
-	return &Range{Off: off, Size: n, Backing: b}, nil
+	return r, nil
 }
 
-// MapFD maps n bytes of a device at its offset 0 into the arena (MAP_SHARED).
-func MapFD(name string, fd int, n uint64) (*Range, error) {
-	off, err := take(n)
+// MapFD maps n bytes of a device at its offset 0 into the arena (MAP_SHARED). The
+// descriptor may be closed afterwards. Not in builds whose arena is a Go slice.
+func MapFD(name string, fd int, n uint64) (*Range, error) { return MapFDAt(name, fd, 0, n) }
+
+// MapFDAt is MapFD for a device that has something else at each offset.
+func MapFDAt(name string, fd int, offset int64, n uint64) (*Range, error) {
+	r, err := take(&Config{Name: name, Size: n})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, err
 	}
-	if err := backFD(off, n, fd); err != nil {
-		give(Range{Off: off, Size: n})
-		return nil, fmt.Errorf("arena: %s: map %d bytes: %w", name, n, err)
+	r.Backing = Device
+	clean, err := backFD(r, fd, offset)
+	if err != nil {
+		err = fmt.Errorf("arena: %s: map %d bytes of descriptor %d at offset %#x: %w", name, n, fd, offset, err)
+		drop(r, clean)
+		return nil, err
 	}
-	return &Range{Off: off, Size: n, Backing: Device}, nil
+	return r, nil
 }
 
 // Close replaces the mapping in place by empty read-only pages: a late reader
 // sees zeroes, a late writer a fault with the address; the kernel gets the
-// memory back. The caller has waited for the grace of all workers.
+// memory back. The caller has waited for the grace of all workers, and is the only
+// one to call it. Closing nil, or twice, does nothing. (In a Go slice a late
+// writer is not found, but by the race detector.)
 func (r *Range) Close() error {
-	if r == nil || r.Size == 0 {
+	if r == nil {
 		return nil
 	}
-	err := drop(r.Off, r.Size, r.Backing)
-	give(*r)
-	r.Size = 0
+	mu.Lock()
+	mine := open[r]
+	mu.Unlock()
+	if !mine {
+		return nil
+	}
+	err := empty(r)
+	if err != nil {
+		err = fmt.Errorf("arena: %s: close: %w", r.Name, err)
+	}
+	drop(r, err == nil)
 	return err
+}
+
+// Contains reports whether n bytes at an offset lie within the range.
+func (r *Range) Contains(off, n uint64) bool {
+	return off >= r.Off && n <= r.Size && off-r.Off <= r.Size-n
+}
+
+// OpenRanges returns a copy of every range that is open, by offset: for leak checks
+// and reports. Control plane, any goroutine.
+func OpenRanges() []Range {
+	mu.Lock()
+	defer mu.Unlock()
+	list := make([]Range, 0, len(open))
+	for r := range open {
+		list = append(list, *r)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Off < list[j].Off })
+	return list
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !linux && !freebsd
+//go:build portable || (!linux && !freebsd)
 
 package sys
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build (linux || freebsd) && !race && !portable
+
+package arena
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/odp-go/godp/internal/sys"
+)
+
+// touch writes to every page; a page that the kernel can't give is an error here and
+// not the end of the process.
+func touch(b []byte) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			fault, ok := p.(interface{ Addr() uintptr })
+			if !ok {
+				panic(p)
+			}
+			at := uint64(fault.Addr() - uintptr(unsafe.Pointer(unsafe.SliceData(b))))
+			err = fmt.Errorf("the system gives no memory for it: %s of %s were populated: free memory or raise the limits", sys.Size(at), sys.Size(uint64(len(b))))
+		}
+	}()
+	for off := 0; off < len(b); off += int(page) {
+		atomic.AddUint32((*uint32)(unsafe.Pointer(&b[off])), 0)
+	}
+	return nil
+}
