@@ -12,8 +12,11 @@ import (
 	"github.com/odp-go/godp/platform/netmap/abi"
 )
 
-// small is a geometry that costs little, also under the race detector.
-var small = Geometry{BufNum: 8192}
+// Geometries that cost little: for rings of 1024 slots, and for rings of a few.
+var (
+	small = Geometry{RingNum: 24, BufNum: 8192}
+	tiny  = Geometry{RingNum: 24, RingSize: 4096, BufNum: 512}
+)
 
 func testWorld(t testing.TB, cfg Config) *World {
 	t.Helper()
@@ -205,3 +208,7 @@ func noLeak(t testing.TB, w *World) {
 		t.Errorf("leaks: %+v", l)
 	}
 }
+
+func ptr(b *[16]uint64) unsafe.Pointer { return unsafe.Pointer(b) }
+
+func bytesOf(b *[16]uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(b)), 128) }

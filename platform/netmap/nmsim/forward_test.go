@@ -25,11 +25,12 @@ func twoPorts(t testing.TB, w *World, src SourceConfig, cfg NICConfig) {
 // forward moves frames both ways until n were moved or nothing comes any more.
 func forward(a, b *conn, n int, noRx, noTx bool) int {
 	moved, idle := 0, 0
+	ar, at, br, bt := a.rxr(0), a.txr(0), b.rxr(0), b.txr(0)
 	for moved < n && idle < 8 {
 		a.rxsync()
 		b.rxsync()
-		k := swapForward(a.rxr(0), b.txr(0), 32, noRx, noTx)
-		k += swapForward(b.rxr(0), a.txr(0), 32, noRx, noTx)
+		k := swapForward(ar, bt, 32, noRx, noTx)
+		k += swapForward(br, at, 32, noRx, noTx)
 		a.txsync()
 		b.txsync()
 		if moved += k; k == 0 {

@@ -34,7 +34,7 @@ func (k *kring) take() bool {
 			idx = k.dma[i]
 		}
 		info := uint64(n) | uint64(fl)<<16&infoMore
-		if k.offMask != 0 {
+		if k.offMask != 0 && n != 0 {
 			off := s.Ptr() & k.offMask
 			if off > k.offMax || off+uint64(n) > uint64(k.bufSize) {
 				s.Store(0, 0, 0)

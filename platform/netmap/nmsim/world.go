@@ -85,9 +85,13 @@ func NewWorld(cfg Config) *World {
 	return w
 }
 
-var defaultWorld = sync.OnceValue(func() *World { return NewWorld(Config{}) })
+var defaultWorld = sync.OnceValue(func() *World {
+	return NewWorld(Config{Mem: Geometry{BufSize: 2112}})
+})
 
-// Default is the World of the process, behind the device names "nmsim:...".
+// Default is the World of the process, behind the device names "nmsim:...". Its buffers
+// have 2112 bytes (as with netmap's buf_size=2112): a distance of 2048 puts the headers of
+// all frames into few sets of the processor's cache, which costs a fifth of the rate.
 func Default() *World { return defaultWorld() }
 
 func (w *World) now() int64 {
