@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/arena"
 	"github.com/odp-go/godp/internal/relax"
 )
 
@@ -29,14 +30,15 @@ import (
 //	tail    producers       producers; the consumer when it finds no more events
 //	head    the consumer    producers that find no room
 type events struct {
-	slots []relax.Uint64
-	mask  uint64
-	size  uint64
-	_     relax.Pad
-	tail  relax.Uint64
-	seen  relax.Uint64 // a past head: spares producers the consumer's line
-	_     relax.Pad
-	head  relax.Uint64
+	base unsafe.Pointer // of the slots
+	mask uint64
+	size uint64 // events it holds; the slots are the next power of two
+	mem  []relax.Uint64
+	_    relax.Pad
+	tail relax.Uint64
+	seen relax.Uint64 // a past head: spares producers the consumer's line
+	_    relax.Pad
+	head relax.Uint64
 }
 
 const (
@@ -49,11 +51,22 @@ const (
 
 func (r *events) init(size int) {
 	n := 1 << bits.Len(uint(size-1))
-	r.slots = make([]relax.Uint64, n)
-	r.mask, r.size = uint64(n-1), uint64(size)
+	r.mem = make([]relax.Uint64, n)
+	r.base, r.mask, r.size = unsafe.Pointer(&r.mem[0]), uint64(n-1), uint64(size)
 }
 
-func tag(pos uint64) uint64 { return uint64(uint32(pos)+1) << slotShift }
+// slot is the slot of index i, which is at most mask.
+func slot(base unsafe.Pointer, i uint64) *relax.Uint64 {
+	return (*relax.Uint64)(unsafe.Add(base, uintptr(i)<<3))
+}
+
+// tag is the position part of a slot; that of the next position is oneTag more.
+func tag(pos uint64) uint64 { return (pos + 1) << slotShift }
+
+const oneTag = 1 << slotShift
+
+// arenaBase is where the ids count from. The loops below keep it in a register.
+var arenaBase = uintptr(arena.Ptr(0))
 
 // put appends events from the front and returns how many fitted. first: the
 // queue had no token, the caller pushes it. closed: the queue takes nothing.
@@ -88,48 +101,74 @@ func (r *events) put(ev []*buffer.Event) (n int, first, closed bool) {
 			break
 		}
 	}
-	slots, mask := r.slots, r.mask
-	for _, e := range ev[:n] {
-		slots[pos&mask].StoreRel(tag(pos) | uint64(e.ID())) // partner: take
-		pos++
+	want, base, first := tag(pos), arenaBase, t&inUse == 0
+	for left := ev[:n]; len(left) > 0; {
+		i := pos & r.mask
+		run := left[:min(uint64(len(left)), r.mask+1-i)]
+		for _, e := range run {
+			slot(r.base, i).StoreRel(want | uint64((uintptr(unsafe.Pointer(e))-base)>>6)) // partner: take
+			want += oneTag
+			i++
+		}
+		pos += uint64(len(run))
+		left = left[len(run):]
 	}
-	return n, t&inUse == 0, false
+	return n, first, false
 }
 
 // take moves published events to ev. Only the holder of the token.
-func (r *events) take(ev []*buffer.Event) int {
+//
+// The events are written without a write barrier: they live in the arena, which the
+// collector neither marks nor frees.
+func (r *events) take(ev []*buffer.Event) (n int) {
 	h := r.head.LoadAcq()
-	slots, mask := r.slots, r.mask
-	n := len(ev)
-	for i := range ev {
-		v := slots[h&mask].LoadAcq() // partner: put
-		if v&^0xffffffff != tag(h) {
-			n = i
-			break
+	want, base := tag(h), arenaBase
+	for n < len(ev) {
+		i := h & r.mask
+		run := ev[n:][:min(uint64(len(ev)-n), r.mask+1-i)]
+		for k := range run {
+			id := slot(r.base, i).LoadAcq() ^ want // partner: put
+			if id >= oneTag {
+				n += k
+				h += uint64(k)
+				goto end
+			}
+			*(*uintptr)(unsafe.Pointer(&run[k])) = base + uintptr(id)<<6
+			want += oneTag
+			i++
 		}
-		setEvent(&ev[i], uint32(v))
-		h++
+		n += len(run)
+		h += uint64(len(run))
 	}
+end:
 	if n > 0 {
-		r.head.StoreRel(h)
+		r.head.StoreRel(h) // partner: put
 	}
 	return n
 }
 
 // takeIDs is take of the bare ids.
-func (r *events) takeIDs(ids []uint32) int {
+func (r *events) takeIDs(ids []uint32) (n int) {
 	h := r.head.LoadAcq()
-	slots, mask := r.slots, r.mask
-	n := len(ids)
-	for i := range ids {
-		v := slots[h&mask].LoadAcq()
-		if v&^0xffffffff != tag(h) {
-			n = i
-			break
+	want := tag(h)
+	for n < len(ids) {
+		i := h & r.mask
+		run := ids[n:][:min(uint64(len(ids)-n), r.mask+1-i)]
+		for k := range run {
+			id := slot(r.base, i).LoadAcq() ^ want
+			if id >= oneTag {
+				n += k
+				h += uint64(k)
+				goto end
+			}
+			run[k] = uint32(id)
+			want += oneTag
+			i++
 		}
-		ids[i] = uint32(v)
-		h++
+		n += len(run)
+		h += uint64(len(run))
 	}
+end:
 	if n > 0 {
 		r.head.StoreRel(h)
 	}
@@ -139,7 +178,7 @@ func (r *events) takeIDs(ids []uint32) int {
 // ready reports whether the next event is published. Only the holder.
 func (r *events) ready() bool {
 	h := r.head.LoadAcq()
-	return r.slots[h&r.mask].LoadAcq()&^0xffffffff == tag(h)
+	return slot(r.base, h&r.mask).LoadAcq()^tag(h) < oneTag
 }
 
 // empty reports whether nothing was even reserved. Only the holder.
@@ -187,8 +226,7 @@ func (r *events) len() int {
 	return max(0, int(r.tail.LoadAcq()>>posShift-h))
 }
 
-// setEvent writes the event of id to *p without a write barrier: events live in
-// the arena, which the collector neither marks nor frees.
+// setEvent writes the event of id to *p without a write barrier, as take does.
 func setEvent(p **buffer.Event, id uint32) {
-	*(*uintptr)(unsafe.Pointer(p)) = uintptr(unsafe.Pointer(buffer.FromID(id)))
+	*(*uintptr)(unsafe.Pointer(p)) = arenaBase + uintptr(id)<<6
 }

@@ -130,7 +130,7 @@ func (s *Scheduler) lower(p *state) int {
 func (s *Scheduler) look(w *worker.Worker, p *state, prio int, ev []*buffer.Event) int {
 	groups := p.use[prio]
 	var n int
-	if p.tick&31 == 0 {
+	if p.tick&127 == 0 {
 		if n = s.steal(w, p, prio, groups, ev); n == 0 {
 			n = s.own(w, p, prio, groups, ev)
 		}
