@@ -106,7 +106,7 @@ func (r *events) put(ev []*buffer.Event) (n int, first, closed bool) {
 		i := pos & r.mask
 		run := left[:min(uint64(len(left)), r.mask+1-i)]
 		for _, e := range run {
-			slot(r.base, i).StoreRel(want | uint64((uintptr(unsafe.Pointer(e))-base)>>6)) // partner: take
+			slot(r.base, i).StoreOnce(want | uint64((uintptr(unsafe.Pointer(e))-base)>>6)) // partner: take
 			want += oneTag
 			i++
 		}

@@ -16,15 +16,20 @@ import (
 // wait for it: it is noted in done, and whoever advances serving passes over it.
 // So a slow context delays the enqueues of later ones, never a worker that only
 // dropped its events.
+//
+// What is only read comes first, so that the object that lies before this one in
+// memory shares no line with what is written.
 type order struct {
-	next    uint32 // next ticket; the holder of the token
-	_       relax.Pad
+	done   []relax.Uint32 // by ticket & mask: ticket + 1 when it ended before its turn
+	mask   uint32
+	nlocks int
+	_      relax.Pad
+	next   uint32 // next ticket; the holder of the token
+	_      relax.Pad
+
 	serving relax.Uint32 // the oldest context that has not ended
 	locks   [MaxLocks]relax.Uint32
 	_       relax.Pad
-	done    []relax.Uint32 // by ticket & mask: ticket + 1 when it ended before its turn
-	mask    uint32
-	nlocks  int
 }
 
 func newOrder(locks, workers int) *order {

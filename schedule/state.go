@@ -53,6 +53,7 @@ type state struct {
 	hold     int // refills from the atomic queue in hand
 	since    int64
 	tick     uint32
+	looked   int64 // when it looked at others' rings first
 	credit   int
 	turn     int // of the priorities that get a minimum share
 	miss     int

@@ -17,3 +17,7 @@ func (x *Uint64) StoreRel(v uint64) {
 	x.v = v
 	_ = atomic.LoadUint64(&x.v)
 }
+
+// StoreOnce is StoreRel for loops that fill many words, each once: a later store to the
+// same word by the same goroutine may replace it. It must not be used to wait with.
+func (x *Uint64) StoreOnce(v uint64) { x.v = v }

@@ -11,3 +11,7 @@ func (x *Uint32) StoreRel(v uint32) { atomic.StoreUint32(&x.v, v) }
 
 // StoreRel writes the word; earlier reads and writes are not moved after it.
 func (x *Uint64) StoreRel(v uint64) { atomic.StoreUint64(&x.v, v) }
+
+// StoreOnce is StoreRel for loops that fill many words, each once: a later store to the
+// same word by the same goroutine may replace it. It must not be used to wait with.
+func (x *Uint64) StoreOnce(v uint64) { atomic.StoreUint64(&x.v, v) }
