@@ -88,7 +88,7 @@ func (p *Pool) allocChain(w *worker.Worker, head, length uint32) *Packet {
 	if n > maxSegs {
 		return nil
 	}
-	var few [16]uintptr
+	var few [64]uintptr
 	ev := few[:]
 	if int(n) > len(ev) {
 		ev = make([]uintptr, n)

@@ -56,6 +56,12 @@ func FreePacket(w *worker.Worker, k *Packet) {
 	FreeEvents(w, one[:])
 }
 
+// FreeEvent gives one event of any kind back. See FreeEvents.
+func FreeEvent(w *worker.Worker, e *Event) {
+	one := [1]*Event{e}
+	FreeEvents(w, one[:])
+}
+
 // FreeEvents gives events of any kinds and pools back. A vector is freed with the
 // events in it.
 func FreeEvents(w *worker.Worker, ev []*Event) {
