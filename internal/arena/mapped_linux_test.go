@@ -122,7 +122,7 @@ func TestHugeTLB(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if b[r.Size-1] != 0 {
+	if b[len(b)-1] != 0 {
 		t.Error("a late reader sees old data")
 	}
 	if a := faultsAt(t, func() { b[5] = 1 }); a == 0 {
