@@ -31,29 +31,27 @@ func (s Partial) Add(b []byte) Partial {
 // (RFC 1071 section 2 B).
 func (s Partial) addAt(p unsafe.Pointer, n uint32) Partial {
 	var a, c uint64
-	for ; n >= 32; n -= 32 {
-		a, c = bits.Add64(a, le64(p, 0), c)
-		a, c = bits.Add64(a, le64(p, 8), c)
-		a, c = bits.Add64(a, le64(p, 16), c)
-		a, c = bits.Add64(a, le64(p, 24), c)
-		p = unsafe.Add(p, 32)
+	i := uint32(0)
+	for ; n-i >= 32; i += 32 {
+		a, c = bits.Add64(a, le64(p, i), c)
+		a, c = bits.Add64(a, le64(p, i+8), c)
+		a, c = bits.Add64(a, le64(p, i+16), c)
+		a, c = bits.Add64(a, le64(p, i+24), c)
 	}
-	for ; n >= 8; n -= 8 {
-		a, c = bits.Add64(a, le64(p, 0), c)
-		p = unsafe.Add(p, 8)
+	for ; n-i >= 8; i += 8 {
+		a, c = bits.Add64(a, le64(p, i), c)
 	}
-	if n >= 4 {
-		a, c = bits.Add64(a, uint64(le32(p, 0)), c)
-		p = unsafe.Add(p, 4)
-		n -= 4
+	if n-i >= 4 {
+		a, c = bits.Add64(a, uint64(le32(p, i)), c)
+		i += 4
 	}
-	if n != 0 { // 1 to 3 bytes, as the low bytes of a word
-		w := uint64(u8(p, 0))
-		if n >= 2 {
-			w |= uint64(u8(p, 1)) << 8
+	if i < n { // 1 to 3 bytes, as the low bytes of a word
+		w := uint64(u8(p, i))
+		if n-i >= 2 {
+			w |= uint64(u8(p, i+1)) << 8
 		}
-		if n == 3 {
-			w |= uint64(u8(p, 2)) << 16
+		if n-i == 3 {
+			w |= uint64(u8(p, i+2)) << 16
 		}
 		a, c = bits.Add64(a, w, c)
 	}

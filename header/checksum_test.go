@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	. "github.com/odp-go/godp/internal/meta"
+	"github.com/odp-go/godp/internal/meta"
 )
 
 // slowSum is RFC 1071's sum, word by word.
@@ -59,7 +59,7 @@ func TestSum16(t *testing.T) {
 			}
 		}
 	}
-	long := random(rnd, 5<<20+1)
+	long := random(rnd, 1<<20+1)
 	if got, want := Sum16(long), slowSum(long); got != want {
 		t.Fatalf("long: %#x, want %#x", got, want)
 	}
@@ -83,7 +83,7 @@ func TestUpdate(t *testing.T) {
 		}
 		return uint16(rnd.Uint32())
 	}
-	for range 200_000 {
+	for range 50_000 {
 		b := make([]byte, 12)
 		for i := 0; i < 12; i += 2 {
 			binary.BigEndian.PutUint16(b[i:], word())
@@ -144,33 +144,33 @@ func TestInsertVerify(t *testing.T) {
 	for name, c := range l4Frames() {
 		b := cat(c.f, []byte{1, 2, 3}) // padding that no checksum covers
 		p, n := unsafe.Pointer(&b[0]), uint32(len(b))
-		r := fastParse(b, LayerAll)
-		if r.flags&Err != 0 {
+		r := fastParse(b, meta.LayerAll)
+		if r.flags&meta.Err != 0 {
 			t.Fatalf("%s: %b", name, r.flags)
 		}
 		InsertL4(p, n, r.flags, r.l3, r.l4)
 		if slices.Equal(b[c.off:c.off+c.size], make([]byte, c.size)) {
 			t.Errorf("%s: nothing was written", name)
 		}
-		want := r.flags | L4Checked | L4OK
-		if r.flags&IPv4 != 0 {
-			want |= L3Checked | L3OK
+		want := r.flags | meta.L4Checked | meta.L4OK
+		if r.flags&meta.IPv4 != 0 {
+			want |= meta.L3Checked | meta.L3OK
 		}
 		if got := Verify(p, n, r.flags, r.l3, r.l4); got != want {
 			t.Errorf("%s: Verify %b, want %b", name, got, want)
 		}
 		// the plain definition
-		if r.flags&(TCP|UDP|ICMP) != 0 {
+		if r.flags&(meta.TCP|meta.UDP|meta.ICMP) != 0 {
 			l4 := b[r.l4:len(c.f)]
-			if r.flags&UDP != 0 {
+			if r.flags&meta.UDP != 0 {
 				l4 = l4[:binary.BigEndian.Uint16(l4[4:])]
 			}
 			var pseudo []byte
 			switch {
-			case r.flags&IPv4 == 0:
-				proto := map[Flags]byte{TCP: 6, UDP: 17, ICMP: 58}[r.flags&(TCP|UDP|ICMP)]
+			case r.flags&meta.IPv4 == 0:
+				proto := map[meta.Flags]byte{meta.TCP: 6, meta.UDP: 17, meta.ICMP: 58}[r.flags&(meta.TCP|meta.UDP|meta.ICMP)]
 				pseudo = cat(b[r.l3+8:r.l3+40], word16(0), word16(len(l4)), []byte{0, 0, 0, proto})
-			case r.flags&ICMP == 0:
+			case r.flags&meta.ICMP == 0:
 				pseudo = cat(b[r.l3+12:r.l3+20], []byte{0, b[r.l3+9]}, word16(len(l4)))
 			}
 			if s := slowSum(cat(pseudo, l4)); s != 0xffff {
@@ -182,22 +182,22 @@ func TestInsertVerify(t *testing.T) {
 			if name == "udp4 short" && i >= len(c.f)-len(pad) {
 				break
 			}
-			if r.flags&UDP != 0 && (i == int(r.l4)+4 || i == int(r.l4)+5) {
+			if r.flags&meta.UDP != 0 && (i == int(r.l4)+4 || i == int(r.l4)+5) {
 				continue // the UDP length is in the sum twice, and bounds it
 			}
 			b[i] ^= 0x10
-			if got := Verify(p, n, r.flags, r.l3, r.l4); got&L4OK != 0 || got&ErrL4 == 0 {
+			if got := Verify(p, n, r.flags, r.l3, r.l4); got&meta.L4OK != 0 || got&meta.ErrL4 == 0 {
 				t.Errorf("%s: byte %d changed: %b", name, i, got)
 			}
 			b[i] ^= 0x10
 		}
-		if r.flags&IPv4 != 0 {
+		if r.flags&meta.IPv4 != 0 {
 			b[r.l3+1] ^= 1
-			if got := Verify(p, n, r.flags, r.l3, r.l4); got&L3OK != 0 || got&(ErrL3|L3Checked) != ErrL3|L3Checked {
+			if got := Verify(p, n, r.flags, r.l3, r.l4); got&meta.L3OK != 0 || got&(meta.ErrL3|meta.L3Checked) != meta.ErrL3|meta.L3Checked {
 				t.Errorf("%s: bad header checksum: %b", name, got)
 			}
 			InsertL3(p, r.flags, r.l3)
-			if got := Verify(p, n, r.flags, r.l3, r.l4); got&L3OK == 0 {
+			if got := Verify(p, n, r.flags, r.l3, r.l4); got&meta.L3OK == 0 {
 				t.Errorf("%s: InsertL3: %b", name, got)
 			}
 		}
@@ -214,26 +214,26 @@ func TestInsertVerify(t *testing.T) {
 func TestVerifyRules(t *testing.T) {
 	for name, c := range map[string]struct {
 		f    []byte
-		want Flags
+		want meta.Flags
 	}{
-		"no udp checksum over ipv4": {eth(uniMAC, 0x800, ip4(17, addr4, nil, 0, udp(pad))), L3Checked | L3OK | L4Checked | L4OK},
-		"no udp checksum over ipv6": {eth(uniMAC, 0x86dd, ip6(17, addr6, udp(pad))), L4Checked | ErrL4},
-		"fragment":                  {eth(uniMAC, 0x800, ip4(17, addr4, nil, 0x2000, udp(pad))), L3Checked | L3OK},
-		"later fragment":            {eth(uniMAC, 0x800, ip4(17, addr4, nil, 0x2007, udp(pad))), L3Checked | L3OK},
-		"esp":                       {eth(uniMAC, 0x800, ip4(50, addr4, nil, 0, pad)), L3Checked | L3OK},
-		"ipip":                      {eth(uniMAC, 0x800, ip4(4, addr4, nil, 0, ip4(17, addr4, nil, 0, nil))), L3Checked | L3OK},
+		"no udp checksum over ipv4": {eth(uniMAC, 0x800, ip4(17, addr4, nil, 0, udp(pad))), meta.L3Checked | meta.L3OK | meta.L4Checked | meta.L4OK},
+		"no udp checksum over ipv6": {eth(uniMAC, 0x86dd, ip6(17, addr6, udp(pad))), meta.L4Checked | meta.ErrL4},
+		"fragment":                  {eth(uniMAC, 0x800, ip4(17, addr4, nil, 0x2000, udp(pad))), meta.L3Checked | meta.L3OK},
+		"later fragment":            {eth(uniMAC, 0x800, ip4(17, addr4, nil, 0x2007, udp(pad))), meta.L3Checked | meta.L3OK},
+		"esp":                       {eth(uniMAC, 0x800, ip4(50, addr4, nil, 0, pad)), meta.L3Checked | meta.L3OK},
+		"ipip":                      {eth(uniMAC, 0x800, ip4(4, addr4, nil, 0, ip4(17, addr4, nil, 0, nil))), meta.L3Checked | meta.L3OK},
 		"options of ipv6":           {eth(uniMAC, 0x86dd, ip6(0, addr6, ext(17, 0, udp(pad)))), 0},
 		"broken":                    {set(eth(uniMAC, 0x800, ip4(17, addr4, nil, 0, udp(pad))), 14, 0x55), 0},
 		"arp":                       {eth(uniMAC, 0x806, arp()), 0},
 		"nothing":                   {nil, 0},
 	} {
-		r := fastParse(c.f, LayerAll)
+		r := fastParse(c.f, meta.LayerAll)
 		before := slices.Clone(c.f)
 		got := Verify(unsafe.Pointer(unsafe.SliceData(c.f)), uint32(len(c.f)), r.flags, r.l3, r.l4)
 		if got != r.flags|c.want {
 			t.Errorf("%s: %b, want %b", name, got, r.flags|c.want)
 		}
-		if c.want&L4Checked == 0 {
+		if c.want&meta.L4Checked == 0 {
 			InsertL4(unsafe.Pointer(unsafe.SliceData(c.f)), uint32(len(c.f)), r.flags, r.l3, r.l4)
 			if !slices.Equal(before, c.f) {
 				t.Errorf("%s: InsertL4 wrote", name)
@@ -242,12 +242,12 @@ func TestVerifyRules(t *testing.T) {
 	}
 	// a checksum that comes out as 0 is written as 0xffff
 	f := eth(uniMAC, 0x800, ip4(17, addr4, nil, 0, udp([]byte{0, 0})))
-	r := fastParse(f, LayerAll)
+	r := fastParse(f, meta.LayerAll)
 	p, n := unsafe.Pointer(&f[0]), uint32(len(f))
 	InsertL4(p, n, r.flags, r.l3, r.l4)
 	copy(f[42:], f[40:42]) // data = its own checksum: the sum grows to 0xffff
 	InsertL4(p, n, r.flags, r.l3, r.l4)
-	if be16(p, 40) != 0xffff || Verify(p, n, r.flags, r.l3, r.l4)&L4OK == 0 {
+	if be16(p, 40) != 0xffff || Verify(p, n, r.flags, r.l3, r.l4)&meta.L4OK == 0 {
 		t.Errorf("checksum %#x", be16(p, 40))
 	}
 }
@@ -331,7 +331,7 @@ func BenchmarkChecksum(b *testing.B) {
 
 func BenchmarkVerify(b *testing.B) {
 	f := eth(uniMAC, 0x800, ip4(17, addr4, nil, 0, udp(pad)))
-	r := fastParse(f, LayerAll)
+	r := fastParse(f, meta.LayerAll)
 	p, n := unsafe.Pointer(&f[0]), uint32(len(f))
 	InsertL4(p, n, r.flags, r.l3, r.l4)
 	for b.Loop() {
