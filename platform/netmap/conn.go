@@ -96,20 +96,3 @@ func (c *conn) probe(device string) error {
 	}
 	return nil
 }
-
-// pools asks where the pools of the region are that fd is bound to.
-func (c *conn) pools(fd int) (abi.PoolsInfo, syscall.Errno) {
-	call, err := abi.NewCall()
-	if err != nil {
-		return abi.PoolsInfo{}, syscall.ENOMEM
-	}
-	defer call.Close()
-	_, body, err := call.Begin(abi.ReqPoolsInfoGet, "")
-	if err != nil {
-		return abi.PoolsInfo{}, syscall.EINVAL
-	}
-	if errno := c.k.Ioctl(fd, c.num.Ctrl, call.Arg()); errno != 0 {
-		return abi.PoolsInfo{}, errno
-	}
-	return *(*abi.PoolsInfo)(body), 0
-}

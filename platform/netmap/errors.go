@@ -187,6 +187,11 @@ func (c *conn) memoryError(e *Error, b binding, info abi.IfInfo) {
 		e.Cure = "make the rings smaller (" + c.pick("ethtool -G "+b.port+" rx 1024 tx 1024", "the driver's loader tunables") + "), or with no netmap program running: " + c.knob("ring_size", (need+4095)&^4095)
 		return
 	}
+	if k := (abi.Spec{Port: b.port, Mode: b.mode}).Kind(); k == abi.KindVALE || k == abi.KindPipe {
+		e.Why = "the memory region of a software port has room for few descriptors (one a ring and direction, and one of the region), rings and buffers"
+		e.Cure = fmt.Sprintf("open it with ?split=0, or with fewer queues or slots; or, before the port is made: %s, %s", c.knob("priv_if_num", 64), c.knob("priv_ring_num", 128))
+		return
+	}
 	e.Why = "rings, buffers or the port's descriptor do not fit in netmap's memory"
 	e.Cure = fmt.Sprintf("with no netmap program running, raise buf_num (%s), ring_num (%s), for more than 121 rings if_size (%s); or close other ports",
 		c.knob("buf_num", 2*abi.DefBufNum), c.knob("ring_num", 2*abi.DefRingNum), c.knob("if_size", 2*abi.DefIfSize))

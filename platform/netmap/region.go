@@ -76,7 +76,7 @@ func (c *conn) openRegion(device string, got abi.Register) (*region, error) {
 		return nil, &Error{Op: fmt.Sprintf("bind memory region %d", got.MemID), Device: device, Errno: errno}
 	}
 	g := &region{c: c, id: got.MemID, refs: 1, fd: fd, size: r.MemSize, pools: map[*worker.Set]*regionPool{}}
-	if err := g.mapIn(device, r); err != nil {
+	if err := g.mapIn(device, r, got.Offset); err != nil {
 		if g.mapping != nil {
 			g.mapping.Unmap()
 		}
@@ -87,35 +87,55 @@ func (c *conn) openRegion(device string, got abi.Register) (*region, error) {
 	return g, nil
 }
 
-func (g *region) mapIn(device string, r abi.Register) error {
+func (g *region) mapIn(device string, r abi.Register, port uint64) (err error) {
 	if r.MemID != g.id {
 		return &Error{Op: "bind memory region", Device: device, Why: fmt.Sprintf("asked for region %d, got %d", g.id, r.MemID)}
-	}
-	info, errno := g.c.pools(g.fd)
-	if errno != 0 {
-		return &Error{Op: "ask for the pools of the region", Device: device, Errno: errno}
 	}
 	m, errno := g.c.k.Map(g.fd, r.MemSize)
 	if errno != 0 {
 		return &Error{Op: fmt.Sprintf("map %d bytes of region %d", r.MemSize, g.id), Device: device, Errno: errno, Why: "no address space", Cure: "raise ulimit -v, or lower netmap's buf_num"}
 	}
 	g.mapping, g.base = m, m.Off()
-	bad := func(what string, v, lo, hi uint64) error {
-		return &Error{Op: "check the memory layout", Device: device, Why: fmt.Sprintf("%s is %d, allowed %d to %d", what, v, lo, hi)}
+	f, err := g.netif(device, port)
+	if err != nil {
+		return err
 	}
-	sz, n := uint64(info.BufObjSize), uint64(info.BufObjTotal)
+	if err = g.findBuffers(device, f); err != nil {
+		return err
+	}
+	g.nif, err = g.netif(device, r.Offset)
+	return err
+}
+
+// findBuffers works out where the buffers are from the first ring that a port binds:
+// they fill the region from there to its end. (POOLS_INFO_GET would tell the same, but it
+// looks a port up by its name, and can make or change it.)
+func (g *region) findBuffers(device string, f *abi.If) error {
+	var ofs int64
+	for i, n := uint32(0), f.Entries(); i < n && ofs == 0; i++ {
+		ofs = f.RingOfs(i)
+	}
+	bad := func(what string, v, lo, hi uint64) error {
+		return &Error{Op: "check the memory layout", Device: device, Why: fmt.Sprintf("%s is %d, allowed %d to %d", what, int64(v), lo, hi)}
+	}
+	ring := uint64(int64(arena.Off(ptr(f))) + ofs - int64(g.base))
+	if ofs == 0 || ring%64 != 0 || ring >= g.size || g.size-ring < abi.RingSize {
+		return bad("the offset of the first ring", ring, abi.IfSize, g.size-abi.RingSize)
+	}
+	r := (*abi.Ring)(arena.At(g.base + ring))
+	sz, at := uint64(r.BufSize()), ring+uint64(r.BufOfs())
 	switch {
 	case sz < abi.MinBufSize || sz > abi.MaxBufSize || sz%64 != 0:
 		return bad("the buffer size (a multiple of 64)", sz, abi.MinBufSize, abi.MaxBufSize)
-	case info.BufOffset >= g.size || (g.base+info.BufOffset)%64 != 0:
-		return bad("the offset of the buffers (a multiple of 64)", info.BufOffset, 0, g.size)
-	case n <= abi.FirstBuf || n > (g.size-info.BufOffset)/sz:
-		return bad("the number of buffers", n, abi.FirstBuf+1, (g.size-info.BufOffset)/sz)
+	case at >= g.size || (g.base+at)%64 != 0:
+		return bad("the offset of the buffers (a multiple of 64)", at, 0, g.size)
 	}
-	g.bufs = bufMap{base64: uint32((g.base + info.BufOffset) >> 6), stride64: uint32(sz >> 6), total: uint32(n), size: uint32(sz)}
-	nif, err := g.netif(device, r.Offset)
-	g.nif = nif
-	return err
+	n := (g.size - at) / sz
+	if n <= abi.FirstBuf || n > 1<<24 {
+		return bad("the number of buffers", n, abi.FirstBuf+1, 1<<24)
+	}
+	g.bufs = bufMap{base64: uint32((g.base + at) >> 6), stride64: uint32(sz >> 6), total: uint32(n), size: uint32(sz)}
+	return nil
 }
 
 // netif checks that a netmap_if with its table is inside the region.

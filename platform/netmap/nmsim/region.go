@@ -66,7 +66,18 @@ const page = 4096
 
 func roundPage(n int) int { return (n + page - 1) &^ (page - 1) }
 
+// clusters rounds a number of objects up to what fills whole pages without a rest: the
+// kernel allocates objects that way.
+func clusters(size, n int) int {
+	per := 1
+	for size > 0 && per*size%page != 0 && per < page {
+		per++
+	}
+	return (n + per - 1) / per * per
+}
+
 func newRegion(id uint16, group int, private bool, g Geometry) *region {
+	g.IfNum, g.RingNum, g.BufNum = clusters(g.IfSize, g.IfNum), clusters(g.RingSize, g.RingNum), clusters(g.BufSize, g.BufNum)
 	r := &region{id: id, group: group, private: private, geo: g}
 	r.ringOff = uint64(roundPage(g.IfSize * g.IfNum))
 	r.bufOff = r.ringOff + uint64(roundPage(g.RingSize*g.RingNum))

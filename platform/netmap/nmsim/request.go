@@ -86,9 +86,12 @@ func (q *request) copyOptions(total int) syscall.Errno {
 		}
 		seen[o.ReqType] = len(q.opts)
 		q.opts = append(q.opts, c)
+		if bad != 0 {
+			return bad
+		}
 		addr = o.Next
 	}
-	return bad
+	return 0
 }
 
 // option finds an option by its type; nil when it was not given.
@@ -146,7 +149,7 @@ func (f *file) serve(q *request) syscall.Errno {
 	case abi.ReqPortInfoGet:
 		return w.portInfo(name, (*abi.PortInfo)(body))
 	case abi.ReqPoolsInfoGet:
-		return f.poolsInfo((*abi.PoolsInfo)(body))
+		return w.poolsInfo(name, (*abi.PoolsInfo)(body))
 	case abi.ReqValeList:
 		return w.valeList(&q.hdr, name, (*abi.ValeList)(body))
 	case abi.ReqValeNewif:
