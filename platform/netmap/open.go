@@ -4,6 +4,7 @@ package netmap
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -53,19 +54,40 @@ func (c *conn) open(ctx context.Context, name string, cfg driver.Config) (driver
 	if cfg.Set == nil {
 		return nil, &Error{Op: "open", Device: full, Why: "Config.Set is nil", Cure: "open the port through an instance, or give a worker.Set"}
 	}
-	o := &opening{c: c, ctx: ctx, cfg: cfg, spec: spec, first: true, d: newDevice(c, full, spec, cfg)}
-	if err := o.options(); err != nil {
-		return nil, err
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.probe(full); err != nil {
 		return nil, err
 	}
+	d, err := c.try(ctx, full, spec, cfg, false)
+	if errors.Is(err, syscall.ENOMEM) && spec.Kind() != abi.KindNIC && !cfg.Strict {
+		// the private region of a software port has room for few descriptors
+		if j, jerr := c.try(ctx, full, spec, cfg, true); jerr == nil {
+			j.note("one descriptor for both directions: the memory region has no room for more (" + c.knob("priv_if_num", 64) + ")")
+			return j, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// try opens a port. joint: with one descriptor for both directions.
+func (c *conn) try(ctx context.Context, name string, spec abi.Spec, cfg driver.Config, joint bool) (*device, error) {
+	o := &opening{c: c, ctx: ctx, cfg: cfg, spec: spec, first: true, d: newDevice(c, name, spec, cfg)}
+	if err := o.options(); err != nil {
+		return nil, err
+	}
 	if err := o.look(); err != nil {
 		return nil, err
 	}
-	if err := o.run(); err != nil {
+	rx := spec.Flags&abi.FlagTxRingsOnly == 0
+	tx := spec.Flags&(abi.FlagRxRingsOnly|abi.FlagMonitorRX|abi.FlagMonitorTX) == 0
+	if (joint || cfg.Options["split"] == "0") && rx && tx {
+		o.joint, o.d.split = map[string]handle{}, false
+	}
+	if err := o.run(rx, tx); err != nil {
 		o.d.undo()
 		return nil, err
 	}
@@ -149,13 +171,8 @@ func (o *opening) look() error {
 }
 
 // run binds all descriptors, then makes the pool and the queues.
-func (o *opening) run() error {
+func (o *opening) run(rx, tx bool) error {
 	d := o.d
-	rx := o.spec.Flags&abi.FlagTxRingsOnly == 0
-	tx := o.spec.Flags&(abi.FlagRxRingsOnly|abi.FlagMonitorRX|abi.FlagMonitorTX) == 0
-	if o.cfg.Options["split"] == "0" && rx && tx {
-		o.joint, d.split = map[string]handle{}, false
-	}
 	if rx {
 		if err := o.bindRx(); err != nil {
 			return err

@@ -40,19 +40,27 @@ func (w *World) portInfo(name string, r *abi.PortInfo) syscall.Errno {
 	return 0
 }
 
-// poolsInfo is POOLS_INFO_GET, of the region that the descriptor is bound to.
-func (f *file) poolsInfo(r *abi.PoolsInfo) syscall.Errno {
-	b := f.bind.Load()
-	if b == nil {
-		return syscall.ENXIO
+// poolsInfo is POOLS_INFO_GET. The port is found by its name, and made when there is
+// none yet, as for PORT_INFO_GET; what the descriptor is bound to does not matter.
+func (w *World) poolsInfo(name string, r *abi.PoolsInfo) syscall.Errno {
+	var mem *region
+	if r.MemID != 0 {
+		if mem = w.regions[r.MemID]; mem == nil {
+			return syscall.EINVAL
+		}
 	}
-	m := b.mem
+	p, e := w.resolve(name, &abi.Register{Mode: abi.ModeAllNIC}, mem, true)
+	if e != 0 {
+		return e
+	}
+	m := p.mem
 	*r = abi.PoolsInfo{
 		MemSize: m.size, MemID: m.id,
 		IfObjTotal: uint32(m.geo.IfNum), IfObjSize: uint32(m.geo.IfSize),
 		RingOffset: m.ringOff, RingObjTotal: uint32(m.geo.RingNum), RingObjSize: uint32(m.geo.RingSize),
 		BufOffset: m.bufOff, BufObjTotal: uint32(m.geo.BufNum), BufObjSize: uint32(m.geo.BufSize),
 	}
+	w.forget(p)
 	return 0
 }
 

@@ -57,6 +57,10 @@ func TestOptions(t *testing.T) {
 		r.Mode = abi.ModeAllNIC
 		o := (*abi.Option)(k.call.AddOption(abi.OptCSB, 0))
 		o.Next = h.Options
+		if e := k.k.Ioctl(k.fd, k.num.Ctrl, k.call.Arg()); e != syscall.EINVAL { // found twice
+			t.Errorf("errno %v", e)
+		}
+		o.ReqType = 50 // a type that is not known is not counted
 		if e := k.k.Ioctl(k.fd, k.num.Ctrl, k.call.Arg()); e != syscall.EMSGSIZE {
 			t.Errorf("errno %v", e)
 		}

@@ -273,7 +273,7 @@ func TestLayout(t *testing.T) {
 	if c.ifp.Name() != "eth0" || c.ifp.Flags() != 0 || c.ifp.Entries() != 4 {
 		t.Errorf("If %q flags %d entries %d", c.ifp.Name(), c.ifp.Flags(), c.ifp.Entries())
 	}
-	_, body, _ := c.call.Begin(abi.ReqPoolsInfoGet, "")
+	_, body, _ := c.call.Begin(abi.ReqPoolsInfoGet, "eth0")
 	if e := c.k.Ioctl(c.fd, c.num.Ctrl, c.call.Arg()); e != 0 {
 		t.Fatal(e)
 	}

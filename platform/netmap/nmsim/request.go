@@ -84,7 +84,9 @@ func (q *request) copyOptions(total int) syscall.Errno {
 			c.stat, bad = uint32(syscall.EINVAL), syscall.EINVAL
 			q.opts[first].stat = uint32(syscall.EINVAL)
 		}
-		seen[o.ReqType] = len(q.opts)
+		if o.ReqType <= abi.OptMax { // types that the kernel does not know may come twice
+			seen[o.ReqType] = len(q.opts)
+		}
 		q.opts = append(q.opts, c)
 		if bad != 0 {
 			return bad

@@ -102,10 +102,12 @@ func (w *World) softPort(name string, tx, rx uint16, txSlots, rxSlots uint32, me
 	p.cfg.MoreFrag = true
 	if mem == nil {
 		g := w.cfg.Private
-		g.RingNum = max(g.RingNum, nt+nr)
+		// The kernel plans for fake host rings, which are never made, and for pipes on
+		// the port (two; of their buffers only half are planned here).
+		g.RingNum = max(g.RingNum, nt+nr+2+16)
 		g.RingSize = max(g.RingSize, abi.RingSize+abi.SlotSize*max(ts, rs))
-		g.BufNum = max(g.BufNum, abi.FirstBuf+nt*ts+nr*rs+min(extra, 524288))
-		g.IfNum = max(g.IfNum, 2)
+		g.BufNum = max(g.BufNum, abi.FirstBuf+(nt+1+4)*ts+(nr+1+4)*rs+min(extra, 524288))
+		g.IfNum = max(g.IfNum, 2+8)
 		id := uint16(2)
 		for w.regions[id] != nil {
 			id++
