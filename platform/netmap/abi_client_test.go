@@ -26,8 +26,10 @@ func exchange(t *testing.T, w *worker.Worker, from, to *device, frames int, size
 		held      []*buffer.Packet
 		pkts      = make([]*buffer.Packet, 32)
 		end       = time.Now().Add(10 * time.Second)
-		check     = func(k *buffer.Packet, seq int) bool { return bytes.Equal(contents(k), testFrame(uint64(seq), size(seq))) }
-		quiet     = time.Now()
+		check     = func(k *buffer.Packet, seq int) bool {
+			return bytes.Equal(contents(k), testFrame(uint64(seq), size(seq)))
+		}
+		quiet = time.Now()
 	)
 	release := func(n int) {
 		for i, k := range held[:n] {
