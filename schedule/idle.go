@@ -95,7 +95,9 @@ func (s *Scheduler) park(w *worker.Worker, p *state, d time.Duration) {
 	p.sleep.StoreSeq(1) // partner: wake
 	if d, idle := s.watch(p, d); idle && !w.Stopping() && p.epoch == s.epoch.LoadAcq() {
 		bump(&p.stats.parks, 1)
+		p.parking = true
 		w.Park(d, p.fds)
+		p.parking = false
 	}
 	p.sleep.StoreSeq(0)
 	s.unwatch(p)

@@ -24,7 +24,6 @@ type rig struct {
 	set  *worker.Set
 	s    *Scheduler
 	pool *buffer.Pool
-	n    int
 }
 
 func newRig(t testing.TB, workers, events int, cfg Config) *rig {
@@ -33,7 +32,7 @@ func newRig(t testing.TB, workers, events int, cfg Config) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, set: set, n: events}
+	r := &rig{t: t, set: set}
 	if r.pool, err = buffer.NewPool(set, buffer.PoolConfig{Name: "test", Num: events, Size: 64, Cache: -1}); err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +44,9 @@ func newRig(t testing.TB, workers, events int, cfg Config) *rig {
 			t.Errorf("%d of %d events did not come back", r.pool.Num()-n, r.pool.Num())
 		}
 		if err := r.pool.Close(); err != nil && !t.Failed() {
+			t.Error(err)
+		}
+		if err := r.set.Close(); err != nil && !t.Failed() {
 			t.Error(err)
 		}
 	})

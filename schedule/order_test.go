@@ -74,7 +74,7 @@ func TestOrder(t *testing.T) {
 	const workers = 4
 	n := 20000
 	if testing.Short() {
-		n = 3000
+		n = 700
 	}
 	for _, y := range []Sync{Atomic, Ordered} {
 		for _, dest := range []string{"own", "plain", "scheduled"} {

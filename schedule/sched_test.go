@@ -283,7 +283,7 @@ func TestPauseResume(t *testing.T) {
 // Drain and Leave give the stash back to the front of the queue.
 func TestDrain(t *testing.T) {
 	each(t, func(t *testing.T, y Sync) {
-		for _, how := range []string{"drain", "leave", "gone"} {
+		for _, how := range []string{"drain", "leave", "gone", "park"} {
 			r := newRig(t, 2, 50, Config{})
 			a, b := r.join(), r.join()
 			q := r.queue(QueueConfig{Sync: y})
@@ -299,7 +299,8 @@ func TestDrain(t *testing.T) {
 			case "gone": // without a word to the scheduler: its successor cleans up
 				a.Leave()
 				a = r.join()
-				r.s.Drain(a)
+			case "park":
+				a.Park(0, nil)
 			}
 			if q.Len() != 49 {
 				t.Errorf("%s: Len is %d, want 49", how, q.Len())
@@ -537,4 +538,26 @@ func TestConfigErrors(t *testing.T) {
 	if (Priority{}).Level() != 3 || Lowest.Level() != 0 || Highest.Level() != 7 || Default.Level() != 3 {
 		t.Error("the named priorities are wrong")
 	}
+}
+
+func TestClose(t *testing.T) {
+	r := newRig(t, 1, 1, Config{})
+	w := r.join()
+	q := r.queue(QueueConfig{})
+	if err := r.s.Close(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "1 queues") {
+		t.Errorf("Close with a queue: %v", err)
+	}
+	if err := q.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := r.s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := r.s.Close(); !errors.Is(err, ErrConfig) {
+		t.Errorf("second Close: %v", err)
+	}
+	if n, _, err := r.s.Schedule(w, make([]*buffer.Event, 1), 0); n != 0 || err != nil {
+		t.Errorf("Schedule after Close: %d, %v", n, err)
+	}
+	r.leave(w)
 }

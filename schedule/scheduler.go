@@ -35,6 +35,7 @@ type Scheduler struct {
 	ctlMu sync.Mutex
 
 	mu     sync.Mutex // control plane
+	unhook func()
 	groups [MaxGroups]*Group
 	queues [MaxGroups * Priorities]int // queues by level
 	next   int                         // entries of tab ever used
@@ -60,7 +61,43 @@ func New(set *worker.Set, cfg Config) (*Scheduler, error) {
 	for i, name := range []string{"all", "worker", "control"} {
 		s.groups[i] = &Group{s: s, name: name, idx: i, predefined: true}
 	}
+	s.unhook = set.OnFlush(s.flush)
 	return s, nil
+}
+
+// Close ends the scheduler. Its queues must have been closed; its workers may still
+// be there, and get nothing more.
+func (s *Scheduler) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unhook == nil {
+		return fmt.Errorf("%w: Close: closed before", ErrConfig)
+	}
+	n := 0
+	for _, c := range s.queues {
+		n += c
+	}
+	if n != 0 {
+		return fmt.Errorf("%w: Close: %d queues and pollers are left: close them first", ErrConfig, n)
+	}
+	s.unhook()
+	s.unhook = nil
+	return nil
+}
+
+// flush is called by a worker that parks or leaves elsewhere: no context and no
+// stash is held across a sleep.
+func (s *Scheduler) flush(w *worker.Worker) {
+	p := s.ws[w.ID()]
+	if p.w.Load() != w || p.parking {
+		return
+	}
+	switch w.FlushReason() {
+	case worker.FlushPark:
+		s.giveUp(w, p)
+	case worker.FlushLeave:
+		s.Leave(w)
+	}
 }
 
 // Config returns the configuration, with the defaults filled in.

@@ -46,6 +46,7 @@ type feed struct {
 	failed  relax.Uint32 // err is set
 	armed   relax.Uint32 // id + 1 of the worker that sleeps on it (partner: detach)
 	closing relax.Uint32 // it is being detached: a watcher does not set polled again
+	leaving bool         // a DetachSource is under way; under Scheduler.mu
 }
 
 // AttachSource makes the queue one that is fed by src: whoever of the queue's group
@@ -95,30 +96,45 @@ func (q *Queue) SourceErr() error {
 func (q *Queue) DetachSource(ctx context.Context, w *worker.Worker) error {
 	s := q.s
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if q.feed.src == nil && q.feed.poll == nil {
+	switch {
+	case q.feed.src == nil && q.feed.poll == nil:
+		s.mu.Unlock()
 		return fmt.Errorf("%w: queue %q: DetachSource: it has no source", ErrConfig, q.name)
+	case q.feed.leaving:
+		s.mu.Unlock()
+		return fmt.Errorf("%w: queue %q: DetachSource: called twice at a time", ErrConfig, q.name)
 	}
-	q.feed.closing.StoreSeq(1) // partner: unwatch
+	q.feed.leaving = true
+	s.mu.Unlock() // a worker that waits for it comes to no quiescent point
+	err := q.settle(ctx, w)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q.feed.leaving = false
+	if err != nil {
+		return fmt.Errorf("queue %q: DetachSource: %w", q.name, err)
+	}
+	q.feed.src, q.feed.poll, q.feed.sleeper = nil, nil, nil
+	return nil
+}
+
+// settle ends the polling and waits until nobody is at it.
+func (q *Queue) settle(ctx context.Context, w *worker.Worker) error {
+	q.feed.closing.StoreSeq(1) // partner: unarm
 	q.flags.And(^polled)
 	for {
 		id := q.feed.armed.LoadAcq()
 		if id == 0 {
 			break
 		}
-		if o := s.ws[id-1].w.Load(); o != nil {
+		if o := q.s.ws[id-1].w.Load(); o != nil {
 			o.Wake()
 		}
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("queue %q: DetachSource: worker %d still sleeps on it: %w", q.name, id-1, err)
+			return fmt.Errorf("worker %d still sleeps on it: %w", id-1, err)
 		}
 		time.Sleep(20 * time.Microsecond)
 	}
-	if err := s.grace(ctx, w); err != nil {
-		return fmt.Errorf("queue %q: DetachSource: %w", q.name, err)
-	}
-	q.feed.src, q.feed.poll, q.feed.sleeper = nil, nil, nil
-	return nil
+	return q.s.grace(ctx, w)
 }
 
 func (s *Scheduler) grace(ctx context.Context, w *worker.Worker) error {

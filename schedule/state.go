@@ -45,6 +45,7 @@ type state struct {
 	q        *Queue // of the stash and the context
 	ctx      ctxKind
 	paused   bool
+	parking  bool // it sleeps in Schedule
 	idling   bool // counted in Scheduler.idle
 	again    bool // the last pass met events that were not published yet
 	moved    bool // the last pass met a poller that moved some

@@ -2,6 +2,27 @@
 
 package worker
 
+// FlushReason says why a worker gives back what objects cache for it.
+type FlushReason uint8
+
+// The reasons of a flush.
+const (
+	FlushAsked FlushReason = iota // RequestFlush, or Flush: the worker goes on
+	FlushPark                     // it is about to sleep in Park
+	FlushLeave                    // it leaves its set
+)
+
+// FlushReason is for the functions that OnFlush registered: why they run now. An
+// object that holds more than a cache for a worker (an event context, a turn) gives
+// that back only when the worker parks or leaves.
+func (w *Worker) FlushReason() FlushReason { return w.reason }
+
+func (w *Worker) flushFor(r FlushReason) {
+	w.reason = r
+	w.set.runFlushers(w)
+	w.reason = FlushAsked
+}
+
 // flusher has an identity of its own, so that the same function may be registered twice.
 type flusher struct{ f func(*Worker) }
 

@@ -16,7 +16,7 @@ import "time"
 // portable build) limits the sleep to a millisecond, and ParkError says which.
 // Where nothing is to be done a Park without limit ends by Wake or RequestStop only.
 func (w *Worker) Park(d time.Duration, fds []int) {
-	w.set.runFlushers(w)
+	w.flushFor(FlushPark)
 	w.grace.StoreSeq(w.grace.LoadAcq() | 1) // partner: Set.Grace
 	w.parker.park(d, fds, w.set.epoch.LoadAcq())
 	w.grace.StoreSeq(w.grace.LoadAcq() + 1) // before any later read: Grace sees it, or the worker sees what Grace's caller did

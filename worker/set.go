@@ -79,7 +79,7 @@ func (s *Set) Join(kind Kind) (*Worker, error) {
 // owner may call it, as its last use of the worker, holding no event context (the
 // scheduler releases it before). Others may still Wake and RequestStop it.
 func (w *Worker) Leave() {
-	w.set.runFlushers(w)
+	w.flushFor(FlushLeave)
 	w.set.mu.Lock()
 	defer w.set.mu.Unlock()
 	sl := &w.set.slots[w.id]

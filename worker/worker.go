@@ -48,8 +48,9 @@ type Worker struct {
 	// enqueue and send awaits it (AwaitTurn) before it takes any lock.
 	Turn Turn
 
-	cpu    int     // CPU it is pinned to, -1 = not pinned
-	parker *parker // of the id's slot
+	cpu    int         // CPU it is pinned to, -1 = not pinned
+	parker *parker     // of the id's slot
+	reason FlushReason // why flushers run
 
 	_ relax.Pad
 	// written by the owner, read by Grace: counts answered requests in steps of 2; the low bit is set
