@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package odp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/odp-go/godp/pktio"
+	"github.com/odp-go/godp/schedule"
+)
+
+// Mode says how the packets of a port reach the workers.
+type Mode uint8
+
+// The modes, ODP's pktin modes.
+const (
+	// ModeDirect: workers call In.Recv themselves (burst mode).
+	ModeDirect Mode = iota
+	// ModeScheduled: packets arrive in scheduled queues, and Schedule gives them
+	// to the workers (queue mode).
+	ModeScheduled
+	// ModePlain: the inputs are used as plain queues: Port.Source gives them as a
+	// Source, for code that takes any.
+	ModePlain
+)
+
+var modeNames = [...]string{"direct", "scheduled", "plain"}
+
+// String returns the word for the mode.
+func (m Mode) String() string {
+	if int(m) < len(modeNames) {
+		return modeNames[m]
+	}
+	return fmt.Sprintf("Mode(%d)", uint8(m))
+}
+
+// PortConfig says how a port is opened: pktio's Config, and how its packets
+// reach the workers. The zero value is burst mode with one queue each way.
+type PortConfig struct {
+	pktio.Config
+	Mode Mode
+
+	// The rest is for ModeScheduled.
+	Sync     Sync     // of the queues: Parallel (default), Atomic, Ordered
+	Priority Priority // of the queues
+	Group    *Group   // workers that poll the input and get its packets; nil = all
+	Locks    int      // ordered locks of each queue
+	// QueueSize is how many events each queue holds; 0 = the scheduler's default.
+	QueueSize int
+	// NumQueues is the number of scheduled queues per receive queue, at most 64.
+	// With more than one, packets are spread over them by their flow hash, so that
+	// the order within a flow is kept. Default 1.
+	NumQueues int
+	// Stopped leaves the port stopped; Port.Start lets frames flow.
+	Stopped bool
+}
+
+// maxSpread is the largest PortConfig.NumQueues: one word of a bit map.
+const maxSpread = 64
+
+// Port is an open port of an instance. The instance closes it; Close closes it earlier.
+type Port struct {
+	*pktio.Port
+	in      *Instance
+	mode    Mode
+	queues  []*SchedQueue
+	feeds   []feedOf
+	spreads []*spreader
+}
+
+// feedOf is one input that the scheduler polls.
+type feedOf struct {
+	in     *In
+	detach func(ctx context.Context, w *Worker) error
+}
+
+// Mode returns how the port's packets reach the workers.
+func (p *Port) Mode() Mode { return p.mode }
+
+// Queues returns the scheduled queues of the port: PortConfig.NumQueues for each
+// receive queue, in order. The Context of each is the *Port. Applications may
+// enqueue events of their own there. Empty in the other modes.
+func (p *Port) Queues() []*SchedQueue { return slices.Clone(p.queues) }
+
+// Source returns receive queue i as a Source, for ModePlain and ModeDirect; nil
+// in ModeScheduled, where the scheduler alone may poll it.
+func (p *Port) Source(i int) Source {
+	if p.mode == ModeScheduled {
+		return nil
+	}
+	return p.In(i)
+}
+
+// OpenPort opens a device as a port of this instance and starts it. The name is
+// "kind:device?options", see package pktio; the kinds are those of the platform
+// packages that the program imports. In ModeScheduled its queues are made and the
+// scheduler polls the inputs. A failed OpenPort leaves nothing behind.
+func (in *Instance) OpenPort(ctx context.Context, name string, cfg PortConfig) (*Port, error) {
+	if cfg.Mode > ModePlain {
+		return nil, fmt.Errorf("odp: OpenPort %q: PortConfig.Mode %d: allowed are ModeDirect, ModeScheduled and ModePlain", name, cfg.Mode)
+	}
+	if cfg.NumQueues < 0 || cfg.NumQueues > maxSpread {
+		return nil, fmt.Errorf("odp: OpenPort %q: PortConfig.NumQueues %d: allowed is 0 (default) to %d", name, cfg.NumQueues, maxSpread)
+	}
+	if cfg.NumQueues > 1 && cfg.Mode != ModeScheduled {
+		return nil, fmt.Errorf("odp: OpenPort %q: PortConfig.NumQueues %d in mode %v: only ModeScheduled spreads packets over queues; RxQueues asks for more receive queues",
+			name, cfg.NumQueues, cfg.Mode)
+	}
+	cfg.NumQueues = max(cfg.NumQueues, 1)
+	if cfg.NumQueues > 1 && cfg.Hash == pktio.HashNone {
+		cfg.Hash = pktio.HashSymmetric
+	}
+	cfg.Strict = cfg.Strict || in.cfg.Strict
+	if cfg.Log == nil {
+		cfg.Log = in.log
+	}
+	in.mu.Lock()
+	err := in.checkOpen("OpenPort")
+	if err == nil {
+		in.opening.Add(1) // closing waits for it
+		defer in.opening.Done()
+	}
+	in.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	pp, err := pktio.Open(ctx, in.set, name, cfg.Config)
+	if err != nil {
+		return nil, fmt.Errorf("odp: OpenPort: %w", err)
+	}
+	p := &Port{Port: pp, in: in, mode: cfg.Mode}
+	if cfg.Mode == ModeScheduled {
+		err = p.bind(cfg)
+	}
+	if err == nil && !cfg.Stopped {
+		err = p.Start()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("odp: OpenPort: %w", err), p.close(ctx, false))
+	}
+	in.mu.Lock()
+	in.ports = append(in.ports, p)
+	in.mu.Unlock()
+	return p, nil
+}
+
+// bind makes the scheduled queues and lets the scheduler poll the inputs.
+func (p *Port) bind(cfg PortConfig) error {
+	for i := range p.NumIn() {
+		rx := p.In(i)
+		var qs []*SchedQueue
+		for k := range cfg.NumQueues {
+			name := fmt.Sprintf("%s/%d", p.Name(), i)
+			if cfg.NumQueues > 1 {
+				name = fmt.Sprintf("%s.%d", name, k)
+			}
+			q, err := p.in.sched.NewQueue(schedule.QueueConfig{Name: name, Sync: cfg.Sync, Priority: cfg.Priority,
+				Group: cfg.Group, Locks: cfg.Locks, Size: cfg.QueueSize, Context: p})
+			if err != nil {
+				return err
+			}
+			qs = append(qs, q)
+			p.queues = append(p.queues, q)
+		}
+		if err := rx.Bind("scheduled queue " + qs[0].Name()); err != nil {
+			return err
+		}
+		f := feedOf{in: rx}
+		if cfg.NumQueues == 1 {
+			if err := qs[0].AttachSource(rx); err != nil {
+				rx.Unbind()
+				return err
+			}
+			f.detach = qs[0].DetachSource
+		} else {
+			s := newSpreader(rx, qs, cfg.SpreadBlock)
+			remove, err := p.in.sched.AddPoller(fmt.Sprintf("%s/%d spread", p.Name(), i), cfg.Group, cfg.Priority, s)
+			if err != nil {
+				rx.Unbind()
+				return err
+			}
+			p.spreads = append(p.spreads, s)
+			f.detach = remove
+		}
+		p.feeds = append(p.feeds, f)
+	}
+	return nil
+}
+
+// unbind ends the polling of the inputs by the scheduler; events that wait in
+// the queues stay there. On an error of one input the others go on being unbound.
+func (p *Port) unbind(ctx context.Context) error {
+	var errs []error
+	for len(p.feeds) > 0 {
+		f := p.feeds[0]
+		p.feeds = p.feeds[1:]
+		if err := f.detach(ctx, nil); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		f.in.Unbind()
+	}
+	return errors.Join(errs...)
+}
+
+// Close takes the port out of the instance: the scheduler stops polling it, events
+// that wait in its queues are freed, accepted packets are sent until ctx ends, the
+// device is closed. Not to be called by a worker. The second call does nothing.
+func (p *Port) Close(ctx context.Context) error {
+	in := p.in
+	in.mu.Lock()
+	i := slices.Index(in.ports, p)
+	if i < 0 {
+		in.mu.Unlock()
+		return nil
+	}
+	in.ports = slices.Delete(slices.Clone(in.ports), i, i+1)
+	in.opening.Add(1)
+	defer in.opening.Done()
+	in.mu.Unlock()
+	return p.close(ctx, true)
+}
+
+// close is Close of a port that is on no list any more.
+func (p *Port) close(ctx context.Context, flush bool) error {
+	err := p.unbind(ctx)
+	if flush {
+		err = errors.Join(err, p.Shutdown(ctx))
+	} else {
+		err = errors.Join(err, p.Port.Close())
+	}
+	for _, s := range p.spreads {
+		p.in.freed.Add(uint64(s.discard()))
+	}
+	return errors.Join(err, p.in.closeSched(p.queues))
+}
