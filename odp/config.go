@@ -37,6 +37,9 @@ type Config struct {
 	// RestartWindow; one more stops the instance as StopAll does. Defaults 8 and 1 minute.
 	RestartLimit  int
 	RestartWindow time.Duration
+	// Scheduler is the scheduler's configuration: idle policy, number of queues,
+	// threshold for new events.
+	Scheduler SchedulerConfig
 	// StopTimeout is how long Close waits for a worker that was asked to stop
 	// before it goes on without it, and names it. Default 2 s.
 	StopTimeout time.Duration

@@ -3,118 +3,35 @@
 package odp
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"runtime"
-	"strconv"
-	"strings"
+	"sync"
+
+	"github.com/odp-go/godp/internal/sys"
 )
 
-// errUnsupported: the system has no such call.
-var errUnsupported = errors.New("not supported on " + runtime.GOOS)
+// EffectiveCPUs returns the CPUs that this process may use: the affinity mask
+// that it was started with, within its container's CPU set. Where the system has no
+// such mask (macOS) they are numbered from 0.
+func EffectiveCPUs() CPUMask { return maskOf(sys.EffectiveCPUs(sys.Root()).Set) }
 
-// EffectiveCPUs returns the CPUs that this process may use: its affinity mask,
-// which a container's cpuset narrows. Where the system has no such mask (macOS)
-// they are numbered from 0 to the number of CPUs - 1.
-func EffectiveCPUs() CPUMask {
-	// A new goroutine: the caller may be a worker, whose thread is pinned.
-	c := make(chan CPUMask)
-	go func() {
-		m, err := threadCPUs()
-		if err != nil || m.IsZero() {
-			m = MaskRange(0, runtime.NumCPU()-1)
-		}
-		c <- m
-	}()
-	return <-c
+func maskOf(s sys.CPUSet) CPUMask { return MaskOf(s.List()...) }
+
+func setOf(m CPUMask) (s sys.CPUSet) {
+	for i := range m.All() {
+		s.Add(i)
+	}
+	return s
 }
 
-// usableCPUs is the number of CPUs' worth of time that the process gets: the
-// effective set, or less where a cgroup has a quota.
-func usableCPUs(set CPUMask, root fs.FS) int {
+// usableCPUs is the number of CPUs' worth of time that the process gets: the set,
+// or less where a container has a quota.
+func usableCPUs(set CPUMask, quota float64) int {
 	n := set.Count()
-	if q := cgroupQuota(root); q > 0 {
-		n = min(n, max(1, int(math.Ceil(q))))
+	if quota > 0 {
+		n = min(n, int(math.Ceil(quota)))
 	}
 	return max(n, 1)
-}
-
-// hostFS is the root of the system's file tree.
-func hostFS() fs.FS { return os.DirFS("/") }
-
-// cgroupQuota returns the tightest cpu.max (version 2) or cfs quota (version 1)
-// above this process, in CPUs; 0 = none found. root is the file system's root.
-func cgroupQuota(root fs.FS) float64 {
-	own, err := fs.ReadFile(root, "proc/self/cgroup")
-	if err != nil {
-		return 0
-	}
-	best := 0.0
-	tighter := func(q float64) {
-		if q > 0 && (best == 0 || q < best) {
-			best = q
-		}
-	}
-	for line := range strings.Lines(string(own)) {
-		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		if len(f) != 3 {
-			continue
-		}
-		path := strings.Trim(f[2], "/")
-		switch {
-		case f[0] == "0" && f[1] == "":
-			for {
-				tighter(quotaV2(root, cgroupFile("sys/fs/cgroup", path, "cpu.max")))
-				if path == "" {
-					break
-				}
-				path = path[:max(strings.LastIndexByte(path, '/'), 0)]
-			}
-		case strings.Contains(","+f[1]+",", ",cpu,"):
-			quota := number(root, cgroupFile("sys/fs/cgroup/cpu", path, "cpu.cfs_quota_us"))
-			period := number(root, cgroupFile("sys/fs/cgroup/cpu", path, "cpu.cfs_period_us"))
-			if quota > 0 && period > 0 {
-				tighter(quota / period)
-			}
-		}
-	}
-	return best
-}
-
-func cgroupFile(mount, path, name string) string {
-	if path == "" {
-		return mount + "/" + name
-	}
-	return mount + "/" + path + "/" + name
-}
-
-func quotaV2(root fs.FS, name string) float64 {
-	b, err := fs.ReadFile(root, name)
-	if err != nil {
-		return 0
-	}
-	f := strings.Fields(string(b))
-	if len(f) != 2 {
-		return 0
-	}
-	quota, err1 := strconv.ParseFloat(f[0], 64) // "max" is no number
-	period, err2 := strconv.ParseFloat(f[1], 64)
-	if err1 != nil || err2 != nil || period <= 0 {
-		return 0
-	}
-	return quota / period
-}
-
-func number(root fs.FS, name string) float64 {
-	b, err := fs.ReadFile(root, name)
-	if err != nil {
-		return 0
-	}
-	v, _ := strconv.ParseFloat(strings.TrimSpace(string(b)), 64)
-	return v
 }
 
 // DefaultWorkerMask returns the CPUs for n workers of set, ODP's
@@ -128,14 +45,59 @@ func DefaultWorkerMask(set CPUMask, n int) CPUMask {
 }
 
 // DefaultControlMask returns the CPUs for n control threads of set, ODP's
-// odp_cpumask_default_control: the lowest one. More than one thread share it.
+// odp_cpumask_default_control: the lowest one, which they share.
 func DefaultControlMask(set CPUMask, n int) CPUMask { return set.firstN(1) }
 
 // checkCPUs says what is wrong with the wanted set of CPUs.
 func checkCPUs(want, have CPUMask) error {
 	if miss := want.AndNot(have); !miss.IsZero() {
-		return fmt.Errorf("odp: Open: Config.CPUs %s: this process may not run on CPU %s; allowed are %s (widen the affinity with taskset -c, or the container's cpuset)",
+		return fmt.Errorf("odp: Open: Config.CPUs %s: this process may not run on CPU %s; allowed are %s (widen the affinity with taskset -c, or the container's CPU set)",
 			want.List(), miss.List(), have.List())
 	}
 	return nil
+}
+
+// cpuUse counts the workers of all instances on each CPU of the process, so
+// that two instances do not pin to the same one while another is free.
+var cpuUse struct {
+	sync.Mutex
+	n [MaskBits]int
+}
+
+// cpuOrder returns the CPUs of the set in the order in which workers take them: one
+// of each core first, then their siblings; CPU 0, which serves most interrupts, last.
+func cpuOrder(set CPUMask) []int {
+	t, err := sys.ReadTopology(sys.Root())
+	if err != nil {
+		t = sys.Topology{}
+	}
+	return t.Spread(setOf(set))
+}
+
+// takeCPU chooses the least used CPU, the first of several. shared tells that
+// another worker has it too.
+func takeCPU(order []int) (cpu int, shared bool) {
+	cpuUse.Lock()
+	defer cpuUse.Unlock()
+	cpu = -1
+	for _, c := range order {
+		if cpu < 0 || cpuUse.n[c] < cpuUse.n[cpu] {
+			cpu = c
+		}
+	}
+	if cpu < 0 {
+		return -1, false
+	}
+	cpuUse.n[cpu]++
+	return cpu, cpuUse.n[cpu] > 1
+}
+
+// giveCPU takes back what takeCPU gave.
+func giveCPU(cpu int) {
+	if cpu < 0 {
+		return
+	}
+	cpuUse.Lock()
+	defer cpuUse.Unlock()
+	cpuUse.n[cpu]--
 }

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/odp-go/godp/internal/sys"
 )
 
 // unmappedAddress returns an address that faults.
@@ -20,6 +22,11 @@ func unmappedAddress(t *testing.T) unsafe.Pointer {
 	}
 	t.Cleanup(func() { unix.MunmapPtr(p, 1<<16) })
 	return p
+}
+
+func threadCPUs() (CPUMask, error) {
+	s, err := sys.ThreadAffinity()
+	return maskOf(s), err
 }
 
 // Pinned workers are on their CPU, and the thread of a worker never serves another goroutine.

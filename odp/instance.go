@@ -4,6 +4,7 @@ package odp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"github.com/panjf2000/ants/v2"
 	"go.uber.org/atomic"
 
+	"github.com/odp-go/godp/internal/sys"
+	"github.com/odp-go/godp/schedule"
 	"github.com/odp-go/godp/worker"
 )
 
@@ -22,6 +25,7 @@ type Instance struct {
 	cfg       Config
 	set       *worker.Set
 	log       *slog.Logger
+	sched     *schedule.Scheduler
 	ants      *ants.Pool
 	releasers []releaser // in the order in which a worker lets go
 
@@ -35,9 +39,14 @@ type Instance struct {
 	controls map[*Worker]*control
 	notes    []string // what was not granted
 	controlE []error  // errors of control threads started by Go
-	pools    []namedPool
+	pools    []*Pool
+	queues   []*Queue
+	scheds   []*SchedQueue // but those of ports
+	ports    []*Port
 
-	end ending
+	opening sync.WaitGroup // calls that make or close an object; added to under mu, before closing
+	freed   atomic.Uint64  // events that were left in queues and freed at the end
+	end     ending
 }
 
 // The states of an instance.
@@ -53,8 +62,9 @@ func Open(ctx context.Context, cfg Config) (*Instance, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("odp: Open: %w", err)
 	}
-	cpus := EffectiveCPUs()
-	if err := cfg.fill(cpus, usableCPUs(cpus, hostFS())); err != nil {
+	eff := sys.EffectiveCPUs(sys.Root())
+	cpus := maskOf(eff.Set)
+	if err := cfg.fill(cpus, usableCPUs(cpus, eff.Quota)); err != nil {
 		return nil, err
 	}
 	set, err := worker.NewSet(cfg.MaxWorkers)
@@ -63,8 +73,12 @@ func Open(ctx context.Context, cfg Config) (*Instance, error) {
 	}
 	in := &Instance{cfg: cfg, set: set, log: cfg.Log.With("instance", cfg.Name), controls: map[*Worker]*control{}}
 	in.end.done, in.end.hard = make(chan struct{}), make(chan struct{})
+	if in.sched, err = schedule.New(set, cfg.Scheduler); err != nil {
+		return nil, errors.Join(fmt.Errorf("odp: Open: Config.Scheduler: %w", err), set.Close())
+	}
+	in.releasers = []releaser{{"port locks", in.releasePorts}, {"event contexts", in.sched.Leave}}
 	if in.ants, err = newSpawner(cfg.Workers); err != nil {
-		return nil, fmt.Errorf("odp: Open: worker pool: %w", err)
+		return nil, errors.Join(fmt.Errorf("odp: Open: worker pool: %w", err), set.Close())
 	}
 	before, after := procsAcquire(cfg.Workers)
 	if before != after {

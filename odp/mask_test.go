@@ -7,7 +7,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/fstest"
 
 	"pgregory.net/rapid"
 )
@@ -144,29 +143,30 @@ func TestDefaultMasks(t *testing.T) {
 	}
 }
 
-func TestCgroupQuota(t *testing.T) {
-	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
-	for name, c := range map[string]struct {
-		fs   fstest.MapFS
-		want float64
-		cpus int // of 8
-	}{
-		"none":      {fstest.MapFS{}, 0, 8},
-		"unlimited": {fstest.MapFS{"proc/self/cgroup": file("0::/a\n"), "sys/fs/cgroup/a/cpu.max": file("max 100000\n")}, 0, 8},
-		"half":      {fstest.MapFS{"proc/self/cgroup": file("0::/\n"), "sys/fs/cgroup/cpu.max": file("50000 100000\n")}, 0.5, 1},
-		"parent is tighter": {fstest.MapFS{"proc/self/cgroup": file("0::/a/b\n"),
-			"sys/fs/cgroup/a/b/cpu.max": file("800000 100000"), "sys/fs/cgroup/a/cpu.max": file("250000 100000")}, 2.5, 3},
-		"v1": {fstest.MapFS{"proc/self/cgroup": file("4:cpu,cpuacct:/d\n1:name=x:/\n"),
-			"sys/fs/cgroup/cpu/d/cpu.cfs_quota_us": file("400000"), "sys/fs/cgroup/cpu/d/cpu.cfs_period_us": file("100000")}, 4, 4},
-		"v1 off": {fstest.MapFS{"proc/self/cgroup": file("4:cpu:/\n"),
-			"sys/fs/cgroup/cpu/cpu.cfs_quota_us": file("-1"), "sys/fs/cgroup/cpu/cpu.cfs_period_us": file("100000")}, 0, 8},
-		"garbage": {fstest.MapFS{"proc/self/cgroup": file("0::/\nx\n"), "sys/fs/cgroup/cpu.max": file("1 0\n")}, 0, 8},
-	} {
-		if got := cgroupQuota(c.fs); got != c.want {
-			t.Errorf("%s: quota %v, want %v", name, got, c.want)
+func TestUsableCPUs(t *testing.T) {
+	eight := MaskRange(0, 7)
+	for _, c := range []struct {
+		set   CPUMask
+		quota float64
+		want  int
+	}{{eight, 0, 8}, {eight, 0.5, 1}, {eight, 2.5, 3}, {eight, 100, 8}, {Mask{}, 0, 1}} {
+		if got := usableCPUs(c.set, c.quota); got != c.want {
+			t.Errorf("%s with quota %v: %d, want %d", c.set.List(), c.quota, got, c.want)
 		}
-		if got := usableCPUs(MaskRange(0, 7), c.fs); got != c.cpus {
-			t.Errorf("%s: usable %d, want %d", name, got, c.cpus)
+	}
+}
+
+// The least used CPU is taken, in order; sharing is told.
+func TestTakeCPU(t *testing.T) {
+	order := []int{1003, 1001, 1002}
+	for i, want := range []int{1003, 1001, 1002, 1003, 1001} {
+		c, shared := takeCPU(order)
+		defer giveCPU(c)
+		if c != want || shared != (i >= 3) {
+			t.Errorf("%d: CPU %d shared %v, want %d", i, c, shared, want)
 		}
+	}
+	if c, _ := takeCPU(nil); c != -1 {
+		t.Errorf("CPU %d of none", c)
 	}
 }

@@ -3,48 +3,78 @@
 package odp
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/queue"
+	"github.com/odp-go/godp/schedule"
 )
 
-// namedPool is a pool that the instance made and closes.
-type namedPool struct {
-	name string
-	*Pool
+// make runs f, which makes an object, unless the instance is being closed.
+func (in *Instance) make(op string, f func() error) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if err := in.checkOpen(op); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return fmt.Errorf("odp: %s: %w", op, err)
+	}
+	return nil
 }
 
 // NewPool makes a pool of packets or buffers for this instance's workers. The
-// instance closes it; closing it earlier is allowed. Config.Strict is added to cfg's.
-func (in *Instance) NewPool(cfg PoolConfig) (*Pool, error) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if err := in.checkOpen("NewPool"); err != nil {
-		return nil, err
-	}
-	if cfg.Name == "" {
-		cfg.Name = fmt.Sprintf("pool%d", len(in.pools))
-	}
-	cfg.Strict = cfg.Strict || in.cfg.Strict
-	p, err := buffer.NewPool(in.set, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("odp: NewPool: %w", err)
-	}
-	in.pools = append(in.pools, namedPool{cfg.Name, p})
-	return p, nil
+// instance closes it; closing it earlier is allowed. Config.Strict counts for it too.
+func (in *Instance) NewPool(cfg PoolConfig) (p *Pool, err error) {
+	err = in.make("NewPool", func() error {
+		if cfg.Name == "" {
+			cfg.Name = fmt.Sprintf("pool%d", len(in.pools))
+		}
+		cfg.Strict = cfg.Strict || in.cfg.Strict
+		p, err = buffer.NewPool(in.set, cfg)
+		if err == nil {
+			in.pools = append(in.pools, p)
+		}
+		return err
+	})
+	return p, err
 }
 
-// closePools closes all pools; the error names those that are not full.
-func (in *Instance) closePools() error {
-	in.mu.Lock()
-	pools := in.pools
-	in.mu.Unlock()
-	var errs []error
-	for _, p := range pools {
-		if err := p.Close(); err != nil {
-			errs = append(errs, fmt.Errorf("%w: %w", ErrLeak, err))
+// NewQueue makes a plain queue. The instance closes it, and frees what is in it;
+// closing it earlier is allowed.
+func (in *Instance) NewQueue(cfg QueueConfig) (q *Queue, err error) {
+	err = in.make("NewQueue", func() error {
+		q, err = queue.New(in.set, cfg)
+		if err == nil {
+			in.queues = append(in.queues, q)
 		}
-	}
-	return errors.Join(errs...)
+		return err
+	})
+	return q, err
 }
+
+// NewSchedQueue makes a scheduled queue. The instance closes it, and frees what is
+// in it; closing it earlier is allowed.
+func (in *Instance) NewSchedQueue(cfg SchedQueueConfig) (q *SchedQueue, err error) {
+	err = in.make("NewSchedQueue", func() error {
+		q, err = in.sched.NewQueue(cfg)
+		if err == nil {
+			in.scheds = append(in.scheds, q)
+		}
+		return err
+	})
+	return q, err
+}
+
+// NewGroup makes a scheduler group; workers enter it with Join and leave it with Leave.
+func (in *Instance) NewGroup(name string) (g *Group, err error) {
+	err = in.make("NewGroup", func() error {
+		g, err = in.sched.NewGroup(name)
+		return err
+	})
+	return g, err
+}
+
+// Scheduler returns the instance's scheduler: groups, pause and resume, contexts,
+// ordered locks.
+func (in *Instance) Scheduler() *schedule.Scheduler { return in.sched }

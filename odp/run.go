@@ -87,8 +87,9 @@ func (r *run) supervise() error {
 	var errs []error
 	alive := 0
 	if in.cfg.Pin != PinOff {
+		order := cpuOrder(in.cfg.CPUs)
 		for _, s := range r.slots {
-			cpu, shared := takeCPU(in.cfg.CPUs)
+			cpu, shared := takeCPU(order)
 			defer giveCPU(cpu)
 			if !shared || in.cfg.Pin == PinForce {
 				s.cpu = cpu

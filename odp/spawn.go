@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/panjf2000/ants/v2"
+
+	"github.com/odp-go/godp/internal/sys"
 )
 
 // The worker goroutines of an instance come from one ants pool: capacity =
@@ -91,20 +93,14 @@ type releaser struct {
 	release func(*Worker)
 }
 
-// place locks the calling goroutine's thread to w's CPU and sets its nice value.
+// place pins the calling goroutine's thread, which is locked, and sets its nice value.
 func (in *Instance) place(w *Worker, cpu int) error {
 	var errs []error
 	if cpu >= 0 {
-		if err := pinThread(cpu); err != nil {
-			errs = append(errs, fmt.Errorf("pin to CPU %d: %w", cpu, err))
-		} else {
-			w.SetCPU(cpu)
-		}
+		errs = append(errs, w.Pin(cpu))
 	}
 	if in.cfg.Nice != 0 {
-		if err := niceThread(in.cfg.Nice); err != nil {
-			errs = append(errs, fmt.Errorf("nice %d: %w", in.cfg.Nice, err))
-		}
+		errs = append(errs, sys.SetThreadNice(in.cfg.Nice))
 	}
 	err := errors.Join(errs...)
 	if err == nil {
@@ -113,7 +109,7 @@ func (in *Instance) place(w *Worker, cpu int) error {
 	if in.cfg.Strict || (in.cfg.Pin == PinForce && w.CPU() < 0) {
 		return fmt.Errorf("place: %w", err)
 	}
-	in.note(fmt.Sprintf("worker %d runs where the kernel puts it: %v", w.ID(), err))
+	in.note(fmt.Sprintf("worker %d is not placed as asked: %v", w.ID(), err))
 	return nil
 }
 

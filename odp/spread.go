@@ -48,7 +48,8 @@ func (s *spreader) Poll(w *Worker) (moved int, err error) {
 	}
 	n, err := s.in.Recv(w, s.pkts[:])
 	for _, k := range s.pkts[:n] {
-		i := int(uint64(k.FlowHash()) * uint64(len(s.qs)) >> 32)
+		h, _ := k.FlowHash()
+		i := int(uint64(h) * uint64(len(s.qs)) >> 32)
 		s.bkt[i] = append(s.bkt[i], &k.Event)
 		s.used |= 1 << i
 	}
