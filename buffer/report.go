@@ -3,6 +3,7 @@
 package buffer
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/odp-go/godp/internal/arena"
@@ -148,6 +149,28 @@ func (p *Pool) Close() error {
 	if n := p.Attached(); n != 0 {
 		return p.bad("Close: %d buffers of the platform are still attached: Detach them first", n)
 	}
+	return p.end()
+}
+
+// Abandon is Close whatever is still allocated: an access to an event that is out
+// then reads zeroes or faults, and its free panics with a message. For the end of a
+// program that has lost packets; Leaks, asked before, names them. Closing again
+// does nothing.
+func (p *Pool) Abandon() error {
+	if p.closed.Load() {
+		return nil
+	}
+	err := p.revoke()
+	if n := p.Attached(); n != 0 {
+		return errors.Join(err, p.bad("Abandon: %d buffers of the platform are still attached: Detach them first", n))
+	}
+	return errors.Join(err, p.end())
+}
+
+// Closed reports whether the pool was closed. Any goroutine.
+func (p *Pool) Closed() bool { return p.closed.Load() }
+
+func (p *Pool) end() error {
 	if !p.closed.CompareAndSwap(false, true) {
 		return p.bad("closed already")
 	}

@@ -102,27 +102,31 @@ func (in *Instance) finish(ctx context.Context) {
 		case <-in.end.done:
 		}
 	}()
+	in.opening.Wait()
 	var errs []error
 	add := func(err error) {
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
+	if ctx.Err() == nil {
+		add(in.settle(ctx))
+	}
 	in.set.Stop() // those that join in the last moment too
 	in.Stop()
-	stopped, stopCancel := context.WithTimeout(context.Background(), in.cfg.StopTimeout)
-	left := in.awaitThreads(stopped)
+	bounded, done := context.WithTimeout(context.Background(), in.cfg.StopTimeout)
+	left := in.awaitThreads(bounded)
+	done()
 	add(left)
-	add(in.closePools())
+	add(in.closeObjects(ctx))
+	bounded, done = context.WithTimeout(context.Background(), in.cfg.StopTimeout)
 	if left == nil {
-		add(in.releaseSpawner(stopped))
+		add(in.releaseSpawner(bounded))
+		add(in.set.Close())
 	} else {
 		in.ants.Release()
 	}
-	stopCancel()
-	if err := in.set.Close(); err != nil && left == nil {
-		add(err)
-	}
+	done()
 	in.mu.Lock()
 	errs = append(errs, in.controlE...)
 	in.mu.Unlock()

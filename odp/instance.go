@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/panjf2000/ants/v2"
 	"go.uber.org/atomic"
@@ -33,6 +34,8 @@ type Instance struct {
 	panics    atomic.Uint64 // panics of workers and control threads, ever
 	restarted atomic.Uint64 // workers started again after a panic, ever
 	lastError atomic.Error  // of a worker or control thread; for Snapshot
+	opened    time.Time
+	last      atomic.Pointer[Snapshot] // of the moment before the objects were closed
 
 	mu       sync.Mutex
 	active   *run
@@ -44,9 +47,10 @@ type Instance struct {
 	scheds   []*SchedQueue // but those of ports
 	ports    []*Port
 
-	opening sync.WaitGroup // calls that make or close an object; added to under mu, before closing
-	freed   atomic.Uint64  // events that were left in queues and freed at the end
-	end     ending
+	opening       sync.WaitGroup // calls that make or close an object; added to under mu, before closing
+	freed         atomic.Uint64  // events that were left in queues and freed at the end
+	leakedByPanic atomic.Uint64  // events that were out at the end, after a panic
+	end           ending
 }
 
 // The states of an instance.
@@ -71,7 +75,7 @@ func Open(ctx context.Context, cfg Config) (*Instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("odp: Open: %w", err)
 	}
-	in := &Instance{cfg: cfg, set: set, log: cfg.Log.With("instance", cfg.Name), controls: map[*Worker]*control{}}
+	in := &Instance{cfg: cfg, set: set, log: cfg.Log.With("instance", cfg.Name), controls: map[*Worker]*control{}, opened: time.Now()}
 	in.end.done, in.end.hard = make(chan struct{}), make(chan struct{})
 	if in.sched, err = schedule.New(set, cfg.Scheduler); err != nil {
 		return nil, errors.Join(fmt.Errorf("odp: Open: Config.Scheduler: %w", err), set.Close())

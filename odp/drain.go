@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package odp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/pktio/driver"
+	"github.com/odp-go/godp/queue"
+)
+
+// settle is the orderly part of Shutdown, while the workers run: inputs take no
+// more frames, and the workers finish what is in the queues.
+func (in *Instance) settle(ctx context.Context) error {
+	in.mu.Lock()
+	ports := in.ports
+	in.mu.Unlock()
+	var errs []error
+	for _, p := range ports {
+		if p.mode != ModeScheduled {
+			p.StopInput()
+			continue
+		}
+		if err := p.unbind(ctx); err != nil && ctx.Err() == nil {
+			errs = append(errs, err)
+		}
+	}
+	// Empty queues are not the end: workers have the last events in hand, and pass
+	// them on. They are done when nothing was allocated or freed for some looks.
+	const looks = 4
+	still, out := 0, -1
+	for still < looks && in.Workers().Or(in.Controls()) != (ThreadMask{}) {
+		now := in.out()
+		if in.waiting() == 0 && now == out {
+			still++
+		} else {
+			still, out = 0, now
+		}
+		if now == 0 {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(errs...)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// waiting returns the events in all queues.
+func (in *Instance) waiting() (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, q := range in.queues {
+		n += q.Len()
+	}
+	for _, q := range in.allScheds() {
+		n += q.Len()
+	}
+	return n
+}
+
+// allScheds returns the scheduled queues, those of ports too. in.mu is held.
+func (in *Instance) allScheds() []*SchedQueue {
+	qs := in.scheds[:len(in.scheds):len(in.scheds)]
+	for _, p := range in.ports {
+		qs = append(qs, p.queues...)
+	}
+	return qs
+}
+
+// allPools returns the pools, those that devices brought along too, each once. in.mu is held.
+func (in *Instance) allPools() []*Pool {
+	seen := map[*Pool]bool{}
+	var pools []*Pool
+	for _, p := range in.pools {
+		seen[p] = true
+		pools = append(pools, p)
+	}
+	for _, p := range in.ports {
+		if pool := p.Pool(); pool != nil && !seen[pool] {
+			seen[pool] = true
+			pools = append(pools, pool)
+		}
+	}
+	return pools
+}
+
+// out returns the events that are allocated, of all pools.
+func (in *Instance) out() (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, p := range in.allPools() {
+		n += p.Out()
+	}
+	return n
+}
+
+// closeObjects closes ports, queues and pools. No worker runs any more, unless
+// one was left behind. ctx bounds the sending of what was accepted and the wait for
+// packets that are still out.
+func (in *Instance) closeObjects(ctx context.Context) error {
+	in.mu.Lock()
+	ports, queues, pools := in.ports, in.queues, in.pools
+	scheds := in.allScheds()
+	in.mu.Unlock()
+	grace, cancel := context.WithTimeout(context.Background(), in.cfg.StopTimeout)
+	defer cancel()
+
+	var errs []error
+	add := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, p := range ports {
+		add(p.unbind(grace))
+	}
+	add(in.freeScheduled(scheds))
+	in.last.Store(in.snapshot())
+	for _, q := range queues {
+		n, err := q.Drain(grace, nil)
+		in.freed.Add(uint64(n))
+		add(err)
+	}
+	var late []*Port // closed, but packets of the device's own pool are out
+	for _, p := range ports {
+		for _, s := range p.spreads {
+			in.freed.Add(uint64(s.discard()))
+		}
+		err := p.Port.Shutdown(ctx)
+		if errors.Is(err, driver.ErrPacketsOut) {
+			late = append(late, p)
+			continue
+		}
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = p.Port.Close() // what was accepted could not be sent in time: it is counted as lost
+		}
+		add(err)
+	}
+	in.awaitPackets(ctx, late, pools)
+	for _, p := range late {
+		if err := p.Port.Close(); err != nil {
+			add(fmt.Errorf("%w: %w", ErrLeak, err))
+		}
+	}
+	add(in.closeSched(scheds))
+	for _, p := range pools {
+		add(in.closePool(p))
+	}
+	if n := in.freed.Load(); n > 0 {
+		in.log.Info("events that were left in queues were freed", "events", n)
+	}
+	return errors.Join(errs...)
+}
+
+// awaitPackets waits for the packets that are out: until ctx ends, or, if that
+// has no end, for StopTimeout.
+func (in *Instance) awaitPackets(ctx context.Context, late []*Port, pools []*Pool) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, in.cfg.StopTimeout)
+		defer cancel()
+	}
+	for said := false; ; said = true {
+		out := 0
+		for _, p := range pools {
+			out += p.Out()
+		}
+		for _, p := range late {
+			out += p.Pool().Out()
+		}
+		if out == 0 || ctx.Err() != nil {
+			return
+		}
+		if !said {
+			in.log.Info("waiting for packets that are still out", "packets", out)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// freeScheduled frees the events that are left in scheduled queues.
+func (in *Instance) freeScheduled(qs []*SchedQueue) error {
+	var errs []error
+	for _, kind := range []Kind{KindWorker, KindControl} { // the predefined groups follow from it
+		if err := in.freeAs(kind, qs); err != nil {
+			errs = append(errs, fmt.Errorf("free what is left in the queues: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (in *Instance) freeAs(kind Kind, qs []*SchedQueue) error {
+	left := 0
+	for _, q := range qs {
+		left += q.Len()
+	}
+	if left == 0 {
+		return nil
+	}
+	w, err := in.set.Join(kind)
+	if err != nil {
+		return err
+	}
+	defer w.Leave()
+	defer in.sched.Leave(w)
+	for _, q := range qs {
+		if g := q.Group(); q.Len() > 0 && g != in.sched.All() && g != in.sched.Worker() && g != in.sched.Control() {
+			if err := g.Join(w); err != nil {
+				return fmt.Errorf("queue %q: %w", q.Name(), err)
+			}
+		}
+	}
+	var ev [64]*Event
+	for {
+		n, _, err := in.sched.Schedule(w, ev[:], 0)
+		if n == 0 {
+			if errors.Is(err, queue.ErrStopped) {
+				err = nil
+			}
+			return err
+		}
+		buffer.FreeEvents(w, ev[:n])
+		in.freed.Add(uint64(n))
+	}
+}
+
+// closeSched closes scheduled queues. Those that were closed before are passed over.
+func (in *Instance) closeSched(qs []*SchedQueue) error {
+	var errs []error
+	for _, q := range qs {
+		if err := q.Close(); err != nil && !errors.Is(err, queue.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// closePool gives a pool's memory back, also when events are out: then the error
+// names who has them.
+func (in *Instance) closePool(p *Pool) error {
+	if p.Closed() {
+		return nil
+	}
+	why := ""
+	if in.panics.Load() > 0 {
+		why = " (a worker has panicked: what it had in hand is among them)"
+		in.leakedByPanic.Add(uint64(p.Out()))
+	}
+	leaks := p.Leaks()
+	err := p.Abandon()
+	if leaks != "" {
+		err = errors.Join(fmt.Errorf("%w: %s%s", ErrLeak, leaks, why), err)
+	}
+	return err
+}
