@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/odp-go/godp/buffer"
-	"github.com/odp-go/godp/pktio/driver"
+	"github.com/odp-go/godp/pktio"
 	"github.com/odp-go/godp/queue"
 )
 
@@ -128,27 +128,20 @@ func (in *Instance) closeObjects(ctx context.Context) error {
 		in.freed.Add(uint64(n))
 		add(err)
 	}
-	var late []*Port // closed, but packets of the device's own pool are out
+	// All at once: packets of one device's pool may wait in another's rings.
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, in.cfg.StopTimeout)
+		defer cancel()
+	}
+	shut := make(chan error)
 	for _, p := range ports {
-		for _, s := range p.spreads {
-			in.freed.Add(uint64(s.discard()))
-		}
-		err := p.Port.Shutdown(ctx)
-		if errors.Is(err, driver.ErrPacketsOut) {
-			late = append(late, p)
-			continue
-		}
-		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			err = p.Port.Close() // what was accepted could not be sent in time: it is counted as lost
-		}
-		add(err)
+		go func() { shut <- p.shut(ctx) }()
 	}
-	in.awaitPackets(ctx, late, pools)
-	for _, p := range late {
-		if err := p.Port.Close(); err != nil {
-			add(fmt.Errorf("%w: %w", ErrLeak, err))
-		}
+	for range ports {
+		add(<-shut)
 	}
+	in.awaitPackets(ctx, pools)
 	add(in.closeSched(scheds))
 	for _, p := range pools {
 		add(in.closePool(p))
@@ -159,21 +152,31 @@ func (in *Instance) closeObjects(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// awaitPackets waits for the packets that are out: until ctx ends, or, if that
-// has no end, for StopTimeout.
-func (in *Instance) awaitPackets(ctx context.Context, late []*Port, pools []*Pool) {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, in.cfg.StopTimeout)
-		defer cancel()
+// shut closes the port: what was accepted is sent until ctx ends, and packets of
+// the device's own pool that are out are waited for until then.
+func (p *Port) shut(ctx context.Context) error {
+	var err error
+	if ctx.Err() == nil {
+		err = p.Shutdown(ctx)
 	}
+	if ctx.Err() != nil { // there was no time, or it is over
+		if errors.Is(err, ctx.Err()) && !errors.Is(err, pktio.ErrPacketsOut) {
+			err = nil // what could not be sent is counted as lost
+		}
+		err = errors.Join(err, p.Port.Close())
+	}
+	if errors.Is(err, pktio.ErrPacketsOut) {
+		err = fmt.Errorf("%w: %w", ErrLeak, err)
+	}
+	return err
+}
+
+// awaitPackets waits until all events are back in their pools, or ctx ends.
+func (in *Instance) awaitPackets(ctx context.Context, pools []*Pool) {
 	for said := false; ; said = true {
 		out := 0
 		for _, p := range pools {
 			out += p.Out()
-		}
-		for _, p := range late {
-			out += p.Pool().Out()
 		}
 		if out == 0 || ctx.Err() != nil {
 			return

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/odp-go/godp/pktio"
 	"github.com/odp-go/godp/schedule"
@@ -64,11 +65,11 @@ const maxSpread = 64
 // Port is an open port of an instance. The instance closes it; Close closes it earlier.
 type Port struct {
 	*pktio.Port
-	in      *Instance
-	mode    Mode
-	queues  []*SchedQueue
-	feeds   []feedOf
-	spreads []*spreader
+	in     *Instance
+	mode   Mode
+	queues []*SchedQueue
+	feeds  []feedOf
+	fans   []fan
 }
 
 // feedOf is one input that the scheduler polls.
@@ -76,6 +77,16 @@ type feedOf struct {
 	in     *In
 	detach func(ctx context.Context, w *Worker) error
 }
+
+// fan is an input whose packets are spread over several scheduled queues; the
+// scheduler polls it, and sleeps on the input.
+type fan struct{ *pktio.Spread }
+
+// Arm implements schedule.Sleeper.
+func (f fan) Arm(wake func()) (fd int, due time.Duration, ready bool) { return f.In().Arm(wake) }
+
+// Disarm implements schedule.Sleeper.
+func (f fan) Disarm() { f.In().Disarm() }
 
 // Mode returns how the port's packets reach the workers.
 func (p *Port) Mode() Mode { return p.mode }
@@ -176,14 +187,19 @@ func (p *Port) bind(cfg PortConfig) error {
 			}
 			f.detach = qs[0].DetachSource
 		} else {
-			s := newSpreader(rx, qs, cfg.SpreadBlock)
-			remove, err := p.in.sched.AddPoller(fmt.Sprintf("%s/%d spread", p.Name(), i), cfg.Group, cfg.Priority, s)
+			var dests []Dest
+			for _, q := range qs {
+				dests = append(dests, q)
+			}
+			sp, err := pktio.NewSpread(rx, dests, cfg.Hash)
+			if err == nil {
+				p.fans = append(p.fans, fan{sp})
+				f.detach, err = p.in.sched.AddPoller(fmt.Sprintf("%s/%d spread", p.Name(), i), cfg.Group, cfg.Priority, fan{sp})
+			}
 			if err != nil {
 				rx.Unbind()
 				return err
 			}
-			p.spreads = append(p.spreads, s)
-			f.detach = remove
 		}
 		p.feeds = append(p.feeds, f)
 	}
@@ -231,9 +247,6 @@ func (p *Port) close(ctx context.Context, flush bool) error {
 		err = errors.Join(err, p.Shutdown(ctx))
 	} else {
 		err = errors.Join(err, p.Port.Close())
-	}
-	for _, s := range p.spreads {
-		p.in.freed.Add(uint64(s.discard()))
 	}
 	return errors.Join(err, p.in.closeSched(p.queues))
 }

@@ -23,5 +23,8 @@ func (in *Instance) releasePorts(w *Worker) {
 	in.mu.Unlock()
 	for _, p := range ports {
 		p.ReleaseWorker(w)
+		for _, f := range p.fans {
+			f.ReleaseWorker(w)
+		}
 	}
 }

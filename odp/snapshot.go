@@ -216,8 +216,8 @@ func (p *Port) snapshot(b *Balance) PortSnapshot {
 		b.TxDrops += drops
 		b.Sent += q.Packets - q.Waiting - min(drops, q.Packets-q.Waiting)
 	}
-	for _, sp := range p.spreads {
-		n := sp.drops.LoadAcq()
+	for _, f := range p.fans {
+		n := f.Drops()
 		b.Lost += n
 		if n > 0 {
 			s.Drops["rx_queue_full"] += n
