@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package odptest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/odp-go/godp/internal/sys"
+	"github.com/odp-go/godp/odp"
+)
+
+// New opens an instance for a test. At the test's end it is shut down, and the
+// test fails if anything was not given back: packets, threads, ports. The default
+// log is the test's own.
+func New(t testing.TB, cfg odp.Config) *odp.Instance {
+	t.Helper()
+	l := &testLog{t: t}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	}
+	in, err := odp.Open(context.Background(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		defer cancel()
+		if err := in.Shutdown(ctx); err != nil {
+			t.Errorf("odptest: %v", err)
+		}
+		l.end()
+	})
+	return in
+}
+
+// testLog writes to the test's log, and nowhere once the test is over.
+type testLog struct {
+	mu sync.Mutex
+	t  testing.TB
+}
+
+func (l *testLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.t != nil {
+		l.t.Logf("%s", b)
+	}
+	return len(b), nil
+}
+
+func (l *testLog) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.t = nil
+}
+
+// Start runs fn on all workers of the instance, in the background. The returned
+// function stops them and returns what Run returned; the test's end calls it too,
+// and an error that nobody has seen fails the test.
+func Start(t testing.TB, in *odp.Instance, fn func(w *odp.Worker) error) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- in.Run(ctx, fn) }()
+	var once sync.Once
+	var err error
+	end := func() {
+		cancel()
+		select {
+		case err = <-done:
+		case <-time.After(Patience):
+			err = fmt.Errorf("odptest: the workers did not stop within %v", Patience)
+		}
+	}
+	t.Cleanup(func() {
+		once.Do(func() {
+			if end(); err != nil {
+				t.Errorf("odptest: Run: %v", err)
+			}
+		})
+	})
+	return func() error { once.Do(end); return err }
+}
+
+// Await waits until f is true, and fails the test after Patience.
+func Await(t testing.TB, what string, f func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !f(); time.Sleep(200 * time.Microsecond) {
+		if time.Now().After(end) {
+			t.Fatalf("odptest: no %s within %v", what, Patience)
+		}
+	}
+}
+
+// Main is for TestMain: it runs the tests of a package and fails it if they leave
+// goroutines or descriptors behind.
+//
+//	func TestMain(m *testing.M) { odptest.Main(m) }
+func Main(m *testing.M) { os.Exit(run(m.Run)) }
+
+func run(tests func() int) int {
+	old := goleak.IgnoreCurrent() // the goroutine pool's package starts some when it is imported
+	before := descriptors()
+	if code := tests(); code != 0 {
+		return code
+	}
+	code := 0
+	if err := goleak.Find(old); err != nil {
+		fmt.Fprintln(os.Stderr, "odptest: goroutines are left:", err)
+		code = 1
+	}
+	for fd, target := range descriptors() {
+		if before[fd] != target && !runtimeFile(target) {
+			fmt.Fprintf(os.Stderr, "odptest: descriptor %d is left open on %s\n", fd, target)
+			code = 1
+		}
+	}
+	return code
+}
+
+// descriptors are the open files, by number; empty where the system does not tell.
+func descriptors() map[int]string {
+	m := map[int]string{}
+	list, _ := sys.Descriptors(sys.Root())
+	for _, d := range list {
+		m[d.FD] = d.Target
+	}
+	return m
+}
+
+// runtimeFile tells the files that the Go runtime opens once and keeps: its poller,
+// and what the test binary reads about itself.
+func runtimeFile(target string) bool {
+	switch target {
+	case "anon_inode:[eventpoll]", "anon_inode:[eventfd]":
+		return true
+	}
+	return false
+}
