@@ -207,18 +207,20 @@ func (p *Port) bind(cfg PortConfig) error {
 }
 
 // unbind ends the polling of the inputs by the scheduler; events that wait in
-// the queues stay there. On an error of one input the others go on being unbound.
+// the queues stay there. On an error of one input the others go on being unbound, and
+// it may be called again.
 func (p *Port) unbind(ctx context.Context) error {
 	var errs []error
-	for len(p.feeds) > 0 {
-		f := p.feeds[0]
-		p.feeds = p.feeds[1:]
+	var left []feedOf
+	for _, f := range p.feeds {
 		if err := f.detach(ctx, nil); err != nil {
 			errs = append(errs, err)
+			left = append(left, f)
 			continue
 		}
 		f.in.Unbind()
 	}
+	p.feeds = left
 	return errors.Join(errs...)
 }
 

@@ -149,6 +149,14 @@ func (d *Device) Frames() [][]byte {
 	return s
 }
 
+// Collected returns what the program has sent and nobody has taken yet, without
+// taking it.
+func (d *Device) Collected() [][]byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.sent)
+}
+
 // Patience is how long Collect and Expect wait before they fail.
 const Patience = 20 * time.Second
 

@@ -31,6 +31,9 @@ func (p *Port) Start() error {
 		return fmt.Errorf("device %q: start: %w", p.name, queue.ErrClosed)
 	case stRunning:
 		return fmt.Errorf("device %q: start: it is started already", p.name)
+	case stNoInput: // the device is started
+		p.state.StoreSeq(stRunning)
+		return nil
 	}
 	d := p.dev
 	d.mu.Lock()
@@ -62,6 +65,18 @@ func (p *Port) Stop() error {
 	return p.stopDevice()
 }
 
+// StopInput ends receiving by this handle, while what the workers have in hand can
+// still be sent: the first step of an orderly end. Recv returns queue.ErrStopped.
+// Start takes it back. On a port that is not started it does nothing.
+func (p *Port) StopInput() {
+	p.ctl.Lock()
+	defer p.ctl.Unlock()
+	if p.state.LoadAcq() == stRunning {
+		p.state.StoreSeq(stNoInput)
+		p.wakeAll()
+	}
+}
+
 func (p *Port) stopDevice() error {
 	d := p.dev
 	d.mu.Lock()
@@ -90,7 +105,7 @@ func (p *Port) Close() error {
 	}
 	p.state.StoreSeq(stClosed)
 	var err error
-	if st == stRunning {
+	if st < stStopped {
 		err = p.stopDevice()
 	}
 	return errors.Join(err, p.dev.leave(p))
@@ -111,7 +126,7 @@ func (p *Port) Shutdown(ctx context.Context) error {
 	p.wakeAll()
 	var err error
 	d := p.dev
-	if st == stRunning {
+	if st < stStopped {
 		d.mu.Lock()
 		last := d.started == 1
 		d.mu.Unlock()

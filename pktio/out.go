@@ -59,7 +59,7 @@ func (o *Out) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 	if w != nil {
 		w.AwaitTurn()
 	}
-	if o.port.state.LoadAcq() != stRunning {
+	if o.port.state.LoadAcq() >= stStopped {
 		return 0, o.port.notRunning()
 	}
 	if len(pkts) == 0 {
@@ -124,7 +124,7 @@ func (o *Out) pass(w *worker.Worker, pkts []*buffer.Packet, c *outCount) (int, e
 		if ok, err := r.own.enter(w, o.port, "send", o.index); !ok {
 			return 0, err
 		}
-		if o.port.state.LoadAcq() != stRunning { // partner: owner.busy, see Port.Shutdown
+		if o.port.state.LoadAcq() >= stStopped { // partner: owner.busy, see Port.Shutdown
 			r.own.busy.StoreRel(0)
 			return 0, o.port.notRunning()
 		}
@@ -133,7 +133,7 @@ func (o *Out) pass(w *worker.Worker, pkts []*buffer.Packet, c *outCount) (int, e
 		return n, err
 	case LockPktio:
 		o.port.tick.lock(w)
-		if o.port.state.LoadAcq() != stRunning {
+		if o.port.state.LoadAcq() >= stStopped {
 			o.port.tick.unlock()
 			return 0, o.port.notRunning()
 		}

@@ -1,0 +1,553 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package odp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/odp-go/godp/odp"
+	"github.com/odp-go/godp/odptest"
+)
+
+// forward is the loop of a worker in queue mode.
+func forward(in *odp.Instance, out *odp.Out) func(w *odp.Worker) error {
+	return func(w *odp.Worker) error {
+		var ev [32]*odp.Event
+		for w.Running() {
+			n, _, err := in.Schedule(w, ev[:], 10*time.Millisecond)
+			if err != nil {
+				return err
+			}
+			send(w, out, odp.PacketsOf(ev[:n]))
+		}
+		return nil
+	}
+}
+
+// send sends all, and frees what is refused for good.
+func send(w *odp.Worker, out *odp.Out, pkts []*odp.Packet) {
+	for len(pkts) > 0 {
+		n, err := out.Send(w, pkts)
+		pkts = pkts[n:]
+		if err != nil || w.Stopping() {
+			odp.FreePackets(w, pkts)
+			return
+		}
+		if n == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// burst is the loop of a worker in burst mode.
+func burst(in *odp.In, out *odp.Out) func(w *odp.Worker) error {
+	return func(w *odp.Worker) error {
+		var pk [32]*odp.Packet
+		for w.Running() {
+			n, err := in.RecvWait(w, pk[:], 10*time.Millisecond)
+			if err != nil {
+				return err
+			}
+			send(w, out, pk[:n])
+		}
+		return nil
+	}
+}
+
+func openPort(t *testing.T, in *odp.Instance, name string, cfg odp.PortConfig) *odp.Port {
+	t.Helper()
+	p, err := in.OpenPort(t.Context(), name, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestForward(t *testing.T) {
+	for _, workers := range []int{1, 2, 4, 8} {
+		for _, c := range []struct {
+			name    string
+			cfg     odp.PortConfig
+			ordered bool
+		}{
+			{"burst", odp.PortConfig{}, workers == 1},
+			{"parallel", odp.PortConfig{Mode: odp.ModeScheduled}, workers == 1},
+			{"atomic", odp.PortConfig{Mode: odp.ModeScheduled, Sync: odp.Atomic}, true},
+			{"ordered", odp.PortConfig{Mode: odp.ModeScheduled, Sync: odp.Ordered}, true},
+			{"spread", odp.PortConfig{Mode: odp.ModeScheduled, Sync: odp.Atomic, NumQueues: 8}, false},
+		} {
+			t.Run(fmt.Sprintf("%s/%d", c.name, workers), func(t *testing.T) {
+				in := odptest.New(t, odp.Config{Workers: workers})
+				dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+				p := openPort(t, in, dev.Name(), c.cfg)
+				fn := forward(in, p.Out(0))
+				if c.cfg.Mode == odp.ModeDirect {
+					fn = burst(p.In(0), p.Out(0))
+				}
+				stop := odptest.Start(t, in, fn)
+				var frames [][]byte
+				for i := range 500 {
+					frames = append(frames, odptest.Frame{Seq: uint32(i), Flow: i % 7, Len: 60 + i}.Bytes())
+				}
+				for i := 0; i < len(frames); i += 50 {
+					dev.Inject(frames[i : i+50]...)
+				}
+				if c.ordered {
+					dev.Expect(frames...)
+				} else {
+					dev.ExpectSet(frames...)
+				}
+				if err := stop(); err != nil {
+					t.Fatal(err)
+				}
+				if err := in.Snapshot().Balance.Check(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// In every flow of a spread input the order is kept.
+func TestSpreadKeepsFlowOrder(t *testing.T) {
+	in := odptest.New(t, odp.Config{Workers: 4})
+	dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+	p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled, Sync: odp.Atomic, NumQueues: 4})
+	if n := len(p.Queues()); n != 4 {
+		t.Fatalf("%d queues", n)
+	}
+	odptest.Start(t, in, forward(in, p.Out(0)))
+	for i := range 1000 {
+		dev.Inject(odptest.Frame{Seq: uint32(i), Flow: i % 16}.Bytes())
+	}
+	next := map[int]uint32{}
+	for _, b := range dev.Collect(1000) {
+		f, err := odptest.ParseFrame(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := next[f.Flow]; f.Seq < want {
+			t.Fatalf("flow %d: sequence number %d after %d", f.Flow, f.Seq, want-1)
+		}
+		next[f.Flow] = f.Seq + 1
+	}
+}
+
+func TestPortErrors(t *testing.T) {
+	in := odptest.New(t, odp.Config{Workers: 1})
+	dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+	for _, c := range []struct {
+		name string
+		cfg  odp.PortConfig
+		want string
+	}{
+		{dev.Name(), odp.PortConfig{Mode: 9}, "Mode 9"},
+		{dev.Name(), odp.PortConfig{NumQueues: 65, Mode: odp.ModeScheduled}, "NumQueues 65"},
+		{dev.Name(), odp.PortConfig{NumQueues: 2}, "only ModeScheduled"},
+		{"nothing:0", odp.PortConfig{}, "unknown kind"},
+		{"odptest:none", odp.PortConfig{}, "no such test device"},
+		{dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled, Locks: 1}, "ordered locks"},
+	} {
+		p, err := in.OpenPort(t.Context(), c.name, c.cfg)
+		if p != nil || err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "odp: OpenPort") {
+			t.Errorf("%s %+v: %v, want an error with %q", c.name, c.cfg, err, c.want)
+		}
+	}
+	// what failed left nothing behind: the device can be opened
+	p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled})
+	if p.Mode() != odp.ModeScheduled || p.Source(0) != nil || p.Queues()[0].Context() != any(p) {
+		t.Error("mode, source or context of the port")
+	}
+	if err := p.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Out(0).Send(nil, nil); !errors.Is(err, odp.ErrClosed) {
+		t.Errorf("Send after Close: %v", err)
+	}
+	openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModePlain})
+}
+
+// A worker panics while it holds a lock of the port, an atomic queue, or a turn in
+// an ordered one: the others go on with the packets, and stop when they are asked.
+func TestPanicWhileHolding(t *testing.T) {
+	for _, policy := range []odp.PanicPolicy{odp.StopAll, odp.RestartWorker} {
+		for _, c := range []struct {
+			name   string
+			sync   odp.Sync
+			locks  int
+			faults odptest.Faults
+			bad    func(in *odp.Instance, w *odp.Worker)
+		}{
+			{"atomic context", odp.Atomic, 0, odptest.Faults{}, func(*odp.Instance, *odp.Worker) { panic("here") }},
+			{"order turn", odp.Ordered, 0, odptest.Faults{}, func(*odp.Instance, *odp.Worker) { panic("here") }},
+			{"ordered lock", odp.Ordered, 1, odptest.Faults{}, func(in *odp.Instance, w *odp.Worker) {
+				in.Scheduler().OrderLock(w, 0)
+				panic("here")
+			}},
+			{"in send", odp.Atomic, 0, odptest.Faults{PanicSend: 3}, nil},
+			{"in send, ordered", odp.Ordered, 0, odptest.Faults{PanicSend: 3}, nil},
+			{"in receive", odp.Parallel, 0, odptest.Faults{PanicRecv: 50}, nil},
+		} {
+			t.Run(fmt.Sprintf("%s/%d", c.name, policy), func(t *testing.T) {
+				in, err := odp.Open(t.Context(), odp.Config{Workers: 4, OnPanic: policy, Log: quiet})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer in.Close()
+				dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+				p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled, Sync: c.sync, Locks: c.locks})
+				dev.SetFaults(c.faults)
+				var bad atomic.Bool
+				bad.Store(c.bad != nil)
+				done := make(chan error, 1)
+				var panicked atomic.Int64
+				go func() {
+					done <- in.Run(t.Context(), func(w *odp.Worker) error {
+						var ev [4]*odp.Event
+						for w.Running() {
+							n, _, err := in.Schedule(w, ev[:], 10*time.Millisecond)
+							if err != nil {
+								return err
+							}
+							if n > 0 && bad.CompareAndSwap(true, false) {
+								panicked.Store(int64(n))
+								c.bad(in, w)
+							}
+							if c.locks > 0 && n > 0 {
+								in.Scheduler().OrderLock(w, 0)
+								in.Scheduler().OrderUnlock(w, 0)
+							}
+							send(w, p.Out(0), odp.PacketsOf(ev[:n]))
+						}
+						return nil
+					})
+				}()
+				frames := odptest.Frames(400, odptest.Frame{})
+				for i := 0; i < len(frames); i += 10 {
+					dev.Inject(frames[i : i+10]...)
+				}
+				if policy == odp.StopAll {
+					var pe *odp.PanicError
+					select {
+					case err := <-done:
+						if !errors.As(err, &pe) || !strings.Contains(err.Error(), "panic: ") {
+							t.Fatalf("Run: %v", err)
+						}
+					case <-time.After(odptest.Patience):
+						t.Fatal("the other workers did not stop")
+					}
+				} else {
+					// all but what the worker had in hand comes out
+					odptest.Await(t, "end of the packets", func() bool { return dev.Pending() == 0 && len(dev.Collected()) >= 400-2*32 })
+					odptest.Await(t, "restart", func() bool { return in.Snapshot().Restarts == 1 })
+					in.Stop()
+					if err := <-done; err != nil {
+						t.Fatalf("Run: %v", err)
+					}
+					if s := in.Snapshot(); s.Restarts != 1 || s.Panics != 1 {
+						t.Errorf("%d restarts, %d panics", s.Restarts, s.Panics)
+					}
+				}
+				err = in.Close()
+				if s := in.Snapshot(); (err != nil) != (s.LeakedByPanic > 0 || c.bad != nil) && err != nil && !errors.Is(err, odp.ErrLeak) {
+					t.Errorf("Close: %v, %d leaked", err, s.LeakedByPanic)
+				}
+			})
+		}
+	}
+}
+
+// Packets that the application keeps are waited for, then their pool and number
+// are named.
+func TestShutdownNamesOwners(t *testing.T) {
+	in, err := odp.Open(t.Context(), odp.Config{Workers: 1, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool, err := in.NewPool(odp.PoolConfig{Name: "mine", Num: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := []*odp.Packet{pool.AllocPacket(nil, 60), pool.AllocPacket(nil, 60)}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	err = in.Shutdown(ctx)
+	if !errors.Is(err, odp.ErrLeak) || !strings.Contains(err.Error(), "mine") || !strings.Contains(err.Error(), "2 of 64") {
+		t.Errorf("Shutdown: %v", err)
+	}
+	if d := time.Since(start); d < 50*time.Millisecond {
+		t.Errorf("it waited %v only", d)
+	}
+	if again := in.Close(); again != err {
+		t.Errorf("Close: %v, want the same result", again)
+	}
+	if s := in.Snapshot(); s.State != "closed" || !strings.Contains(s.Leaks, "mine") {
+		t.Errorf("snapshot: %s %q", s.State, s.Leaks)
+	}
+	_ = held
+}
+
+// Packets that come back in time are no leak.
+func TestShutdownWaits(t *testing.T) {
+	in, err := odp.Open(t.Context(), odp.Config{Workers: 1, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+	p := openPort(t, in, dev.Name(), odp.PortConfig{})
+	pool, err := in.NewPool(odp.PoolConfig{Num: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := []*odp.Packet{pool.AllocPacket(nil, 60), p.Pool().AllocPacket(nil, 60)}
+	done := make(chan error, 1)
+	go func() { done <- in.Shutdown(t.Context()) }()
+	time.Sleep(30 * time.Millisecond)
+	odp.FreePackets(nil, held)
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(odptest.Patience):
+		t.Fatal("Shutdown does not end")
+	}
+}
+
+// Shutdown under load loses nothing: what was received is sent.
+func TestShutdownDrains(t *testing.T) {
+	for _, mode := range []odp.Mode{odp.ModeDirect, odp.ModeScheduled} {
+		t.Run(mode.String(), func(t *testing.T) {
+			in := odptest.New(t, odp.Config{Workers: 4})
+			dev := odptest.NewDevice(t, odptest.DeviceConfig{PoolPackets: 512})
+			p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: mode, Sync: odp.Ordered})
+			second, err := in.NewSchedQueue(odp.SchedQueueConfig{Name: "second", Sync: odp.Atomic})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() {
+				done <- in.Run(t.Context(), func(w *odp.Worker) error {
+					var ev [32]*odp.Event
+					for w.Running() {
+						if mode == odp.ModeDirect {
+							n, err := p.In(0).Recv(w, odp.PacketsOf(ev[:]))
+							if err != nil && !errors.Is(err, odp.ErrStopped) {
+								return err
+							}
+							for k, err := 0, error(nil); k < n && err == nil; {
+								var m int
+								m, err = second.Enqueue(w, ev[k:n])
+								k += m
+							}
+						}
+						n, q, err := in.Schedule(w, ev[:], time.Millisecond)
+						if err != nil {
+							return err
+						}
+						switch {
+						case n == 0:
+						case q == second:
+							send(w, p.Out(0), odp.PacketsOf(ev[:n]))
+						default:
+							if m, _ := second.Enqueue(w, ev[:n]); m < n {
+								t.Error("the second queue is full")
+							}
+						}
+					}
+					return nil
+				})
+			}()
+			frames := odptest.Frames(20000, odptest.Frame{})
+			for i := 0; i < len(frames); i += 100 {
+				dev.Inject(frames[i : i+100]...)
+			}
+			dev.Collect(100)
+			if err := in.Shutdown(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-done; err != nil {
+				t.Errorf("Run: %v", err)
+			}
+			s := in.Snapshot()
+			if s.FreedAtEnd != 0 {
+				t.Errorf("%d events were freed instead of being sent", s.FreedAtEnd)
+			}
+			if got, want := len(dev.Frames())+100, 20000-dev.Pending(); got != want || got == 20000 && dev.Pending() != 0 {
+				t.Errorf("%d sent, %d received", got, want)
+			}
+		})
+	}
+}
+
+// Shutdown, Close and Stop may come from anywhere, at the same time.
+func TestCloseFromEverywhere(t *testing.T) {
+	for round := range 20 {
+		in, err := odp.Open(t.Context(), odp.Config{Workers: 4, Log: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+		p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled})
+		if err := in.Go("closer", func(w *odp.Worker) error {
+			if round%4 == 1 {
+				return in.Close()
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		dev.Inject(odptest.Frames(200, odptest.Frame{})...)
+		results := make(chan error, 3)
+		go func() {
+			results <- in.Run(t.Context(), func(w *odp.Worker) error {
+				if round%4 == 0 && w.ID() == 0 {
+					return in.Close() // from a worker: nil at once
+				}
+				return forward(in, p.Out(0))(w)
+			})
+		}()
+		go func() { results <- in.Close() }()
+		go func() { results <- in.Shutdown(t.Context()) }()
+		for range 3 {
+			select {
+			case err := <-results:
+				if err != nil && !errors.Is(err, odp.ErrClosed) { // Run may have come too late
+					t.Fatalf("round %d: %v", round, err)
+				}
+			case <-time.After(odptest.Patience):
+				t.Fatalf("round %d: hangs", round)
+			}
+		}
+		<-in.Done()
+		if err := in.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.NewPool(odp.PoolConfig{Num: 1}); !errors.Is(err, odp.ErrClosed) {
+			t.Errorf("NewPool after the end: %v", err)
+		}
+		if _, err := in.OpenPort(t.Context(), dev.Name(), odp.PortConfig{}); !errors.Is(err, odp.ErrClosed) {
+			t.Errorf("OpenPort after the end: %v", err)
+		}
+		if err := in.Run(t.Context(), func(*odp.Worker) error { return nil }); !errors.Is(err, odp.ErrClosed) {
+			t.Errorf("Run after the end: %v", err)
+		}
+	}
+}
+
+// A worker that ignores the stop is named, and left behind.
+func TestStuckWorker(t *testing.T) {
+	in, err := odp.Open(t.Context(), odp.Config{Workers: 2, StopTimeout: 50 * time.Millisecond, Log: quiet})
+	if err != nil {
+		t.Fatal(err)
+	}
+	let := make(chan struct{})
+	ran := make(chan error, 1)
+	go func() {
+		ran <- in.Run(t.Context(), func(w *odp.Worker) error {
+			if w.ID() == 1 {
+				<-let
+			}
+			for w.Running() {
+				runtime.Gosched()
+			}
+			return nil
+		})
+	}()
+	odptest.Await(t, "two workers", func() bool { return in.Workers().Count() == 2 })
+	err = in.Close()
+	if !errors.Is(err, odp.ErrLeak) || !strings.Contains(err.Error(), "worker 1") || strings.Contains(err.Error(), "worker 0") {
+		t.Errorf("Close: %v", err)
+	}
+	close(let)
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
+
+// Two instances at once, each with its own workers, pools and devices.
+func TestTwoInstances(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	a := odptest.New(t, odp.Config{Name: "a", Workers: 2})
+	b := odptest.New(t, odp.Config{Name: "b", Workers: 3})
+	if n := runtime.GOMAXPROCS(0); n < max(before, 2+3+2) {
+		t.Errorf("GOMAXPROCS %d with 5 workers", n)
+	}
+	var devs []*odptest.Device
+	for _, in := range []*odp.Instance{a, b} {
+		dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+		devs = append(devs, dev)
+		p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled, Sync: odp.Atomic})
+		odptest.Start(t, in, forward(in, p.Out(0)))
+	}
+	fa, fb := odptest.Frames(100, odptest.Frame{Flow: 1}), odptest.Frames(100, odptest.Frame{Flow: 2})
+	devs[0].Inject(fa...)
+	devs[1].Inject(fb...)
+	devs[0].Expect(fa...)
+	devs[1].Expect(fb...)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	devs[1].Inject(fa...) // the other one goes on
+	devs[1].Expect(fa...)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := runtime.GOMAXPROCS(0); n != before {
+		t.Errorf("GOMAXPROCS %d at the end, %d before", n, before)
+	}
+}
+
+// What a snapshot says agrees with what was done, and it is good JSON.
+func TestSnapshot(t *testing.T) {
+	in := odptest.New(t, odp.Config{Name: "snap", Workers: 1})
+	dev := odptest.NewDevice(t, odptest.DeviceConfig{MTU: 100})
+	p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled, Sync: odp.Atomic, Priority: odp.PriorityLevel(5)})
+	stop := odptest.Start(t, in, forward(in, p.Out(0)))
+	dev.Inject(odptest.Frames(10, odptest.Frame{})...)
+	dev.Inject(odptest.Frame{Len: 200}.Bytes()) // dropped: too long
+	dev.Collect(10)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	s := in.Snapshot()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back odp.Snapshot
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatal(err)
+	}
+	if back.Version != odp.SnapshotVersion || back.Instance != "snap" || back.State != "open" || len(back.Ports) != 1 || len(back.Queues) != 1 || len(back.Pools) != 1 {
+		t.Fatalf("%s", b)
+	}
+	port, q := back.Ports[0], back.Queues[0]
+	if port.RxPackets != 10 || port.TxPackets != 10 || port.RxBytes != 600 || port.Mode != "scheduled" || port.Drops["rx_too_long"] != 1 || !port.LinkUp {
+		t.Errorf("port %+v", port)
+	}
+	if q.Kind != "atomic" || q.Priority != 5 || q.Len != 0 {
+		t.Errorf("queue %+v", q)
+	}
+	want := odp.Balance{Received: 10, Sent: 10, RxDrops: 1}
+	if back.Balance != want {
+		t.Errorf("balance %+v, want %+v", back.Balance, want)
+	}
+	k := p.Pool().AllocPacket(nil, 60)
+	if err := in.Snapshot().Balance.Check(); err == nil || !strings.Contains(err.Error(), "1 events allocated") {
+		t.Errorf("a balance with a packet out: %v", err)
+	}
+	odp.FreePackets(nil, []*odp.Packet{k})
+}
