@@ -4,6 +4,8 @@ package odp
 
 import (
 	"fmt"
+	"runtime"
+	"time"
 
 	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/queue"
@@ -48,12 +50,17 @@ func (b *Barrier) Wait(w *Worker) error {
 		}
 	}
 	var spin worker.Spin
+	for n := 0; w == nil && b.state.LoadAcq()>>32 == round; n++ { // no P of its own: let the Go scheduler choose
+		if n < 64 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(50 * time.Microsecond)
+		}
+	}
 	for b.state.LoadAcq()>>32 == round { // pairs with the CAS of the last to arrive
-		if w != nil {
-			w.Quiesce()
-			if w.Stopping() && b.leave(round) {
-				return fmt.Errorf("barrier: worker %d: %w", w.ID(), queue.ErrStopped)
-			}
+		w.Quiesce()
+		if w.Stopping() && b.leave(round) {
+			return fmt.Errorf("barrier: worker %d: %w", w.ID(), queue.ErrStopped)
 		}
 		spin.Wait()
 	}
