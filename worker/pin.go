@@ -43,6 +43,6 @@ func (w *Worker) Pin(cpu int) error {
 	if err := Pin(cpu); err != nil {
 		return err
 	}
-	w.cpu = cpu
+	w.SetCPU(cpu)
 	return nil
 }

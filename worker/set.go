@@ -65,7 +65,7 @@ func (s *Set) Join(kind Kind) (*Worker, error) {
 		if err := sl.parker.open(); err != nil {
 			return nil, fmt.Errorf("worker %d: %w", i, err)
 		}
-		w := &Worker{id: i, kind: kind, set: s, cpu: -1, parker: &sl.parker}
+		w := &Worker{id: i, kind: kind, set: s, parker: &sl.parker}
 		if s.stopped {
 			w.requests.Or(reqStop)
 		}

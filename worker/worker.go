@@ -48,9 +48,9 @@ type Worker struct {
 	// enqueue and send awaits it (AwaitTurn) before it takes any lock.
 	Turn Turn
 
-	cpu    int         // CPU it is pinned to, -1 = not pinned
-	parker *parker     // of the id's slot
-	reason FlushReason // why flushers run
+	cpu    relax.Uint32 // CPU it is pinned to + 1, 0 = not pinned; written by the owner, read by reports
+	parker *parker      // of the id's slot
+	reason FlushReason  // why flushers run
 
 	_ relax.Pad
 	// written by the owner, read by Grace: counts answered requests in steps of 2; the low bit is set
@@ -84,12 +84,12 @@ func (w *Worker) CPU() int {
 	if w == nil {
 		return -1
 	}
-	return w.cpu
+	return int(w.cpu.LoadAcq()) - 1
 }
 
 // SetCPU records the CPU that the worker's thread was pinned to by other means
 // than Pin. Only the owner may call it.
-func (w *Worker) SetCPU(cpu int) { w.cpu = cpu }
+func (w *Worker) SetCPU(cpu int) { w.cpu.StoreRel(uint32(cpu + 1)) }
 
 // Set returns the set that the worker belongs to; nil has none.
 func (w *Worker) Set() *Set {
