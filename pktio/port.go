@@ -20,7 +20,7 @@ import (
 // States of a handle. Written under Port.ctl with store-seq; read by every burst.
 const (
 	stRunning uint32 = iota
-	stNoInput // StopInput: sends, and receives no more
+	stNoInput        // StopInput: sends, and receives no more
 	stStopped
 	stClosed
 )
