@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unsafe"
 
-	. "github.com/odp-go/godp/internal/meta"
+	"github.com/odp-go/godp/internal/meta"
 )
 
 // bitToeplitz is the hash as the RSS specification defines it, bit by bit.
@@ -76,7 +76,7 @@ func TestToeplitzVectors(t *testing.T) {
 			t.Errorf("%s:%d -> %s:%d: %#x, want %#x", v.src, v.sport, v.dst, v.dport, h, v.ports)
 		}
 		f := flowFrame(src, dst, ProtoTCP, v.sport, v.dport)
-		r := fastParse(f, LayerAll)
+		r := fastParse(f, meta.LayerAll)
 		if h := ms.Flow(unsafe.Pointer(&f[0]), uint32(len(f)), r.flags, r.l3, r.l4); h != v.ports {
 			t.Errorf("frame %s -> %s: %#x, want %#x", v.src, v.dst, h, v.ports)
 		}
@@ -87,7 +87,7 @@ func TestToeplitzVectors(t *testing.T) {
 }
 
 func flowHash(f []byte) uint32 {
-	r := fastParse(f, LayerAll)
+	r := fastParse(f, meta.LayerAll)
 	return FlowHash(unsafe.Pointer(unsafe.SliceData(f)), uint32(len(f)), r.flags, r.l3, r.l4)
 }
 
@@ -113,7 +113,7 @@ func TestFlowHash(t *testing.T) {
 		if back := flowHash(flowFrame(dst, src, proto, dport, sport)); back != want {
 			t.Fatalf("the way back has another hash: %#x, %#x", back, want)
 		}
-		r := fastParse(f, LayerAll)
+		r := fastParse(f, meta.LayerAll)
 		if got := table.Flow(unsafe.Pointer(&f[0]), uint32(len(f)), r.flags, r.l3, r.l4); got != want {
 			t.Fatalf("Toeplitz.Flow %#x, want %#x", got, want)
 		}
@@ -145,7 +145,7 @@ func TestFlowHashRules(t *testing.T) {
 	}
 	// flags and offsets that contradict the length read nothing
 	b := slices.Clip(make([]byte, 20))
-	for _, f := range []Flags{IPv4 | L3 | L4 | UDP, IPv6 | L3 | L4 | TCP} {
+	for _, f := range []meta.Flags{meta.IPv4 | meta.L3 | meta.L4 | meta.UDP, meta.IPv6 | meta.L3 | meta.L4 | meta.TCP} {
 		if FlowHash(unsafe.Pointer(&b[0]), 20, f, 14, 34) != 0 || NewToeplitz(&MicrosoftKey).Flow(unsafe.Pointer(&b[0]), 20, f, 0xffff, 0xffff) != 0 {
 			t.Error("read outside the frame")
 		}
@@ -170,7 +170,7 @@ func BenchmarkFlowHash(b *testing.B) {
 	for name, f := range map[string][]byte{
 		"ipv4": eth(uniMAC, 0x800, ip4(17, addr4, nil, 0, udp(pad))), "ipv6": eth(uniMAC, 0x86dd, ip6(17, addr6, udp(pad))),
 	} {
-		r := fastParse(f, LayerAll)
+		r := fastParse(f, meta.LayerAll)
 		p, n := unsafe.Pointer(&f[0]), uint32(len(f))
 		b.Run(name+"/symmetric", func(b *testing.B) {
 			for b.Loop() {

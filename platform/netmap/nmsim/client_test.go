@@ -212,3 +212,7 @@ func noLeak(t testing.TB, w *World) {
 func ptr(b *[16]uint64) unsafe.Pointer { return unsafe.Pointer(b) }
 
 func bytesOf(b *[16]uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(b)), 128) }
+
+func b2(p unsafe.Pointer) []byte { return unsafe.Slice((*byte)(p), 8) }
+
+func u32(p unsafe.Pointer) []uint32 { return unsafe.Slice((*uint32)(p), 2) }

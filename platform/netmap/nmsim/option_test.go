@@ -310,7 +310,7 @@ func FuzzRequest(f *testing.F) {
 		e := q.copyIn(arg, user)
 		if e == 0 {
 			hdr := q.hdr
-			if r := (*abi.Register)(unsafe.Pointer(&q.body[0])); hdr.ReqType == abi.ReqRegister && (r.TxSlots > 64 || r.RxSlots > 64 || r.TxRings > 4 || r.RxRings > 4) {
+			if r := (*abi.Register)(unsafe.Pointer(&q.body[0])); hdr.ReqType == abi.ReqRegister && (r.TxSlots > 64 || r.RxSlots > 64 || r.TxRings > 4 || r.RxRings > 4 || r.ExtraBufs > 64) {
 				return // only a question of memory
 			}
 			e = file.serve(q)
