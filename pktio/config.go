@@ -145,10 +145,10 @@ type Config struct {
 	// reads a burst).
 	LockStats bool
 	// StageSlots is the size of each send ring's staging ring: packets that a
-	// sender left because another was sending. 0 = 1024; a power of two.
+	// sender left because another was sending. 0 = 1024; a power of two, at least 64.
 	StageSlots int
 	// SpreadSlots is the size of each worker's ring where OpenAll spreads the flows
-	// of a ring over several workers. 0 = 1024; a power of two.
+	// of a ring over several workers. 0 = 1024; a power of two, at least 64.
 	SpreadSlots int
 	// SpreadBlock stops receiving when a worker's ring is full, instead of
 	// dropping (and counting) that worker's packets: then one slow worker holds
@@ -184,8 +184,8 @@ func (c *Config) check(name string) error {
 		if r.v < 0 || r.v > r.max {
 			return fmt.Errorf("device %q: Config.%s is %d: allowed are 0 (default) to %d", name, r.field, r.v, r.max)
 		}
-		if r.pow2 && r.v&(r.v-1) != 0 {
-			return fmt.Errorf("device %q: Config.%s is %d: allowed are powers of two up to %d", name, r.field, r.v, r.max)
+		if r.pow2 && r.v != 0 && (r.v&(r.v-1) != 0 || r.v < maxBurst) {
+			return fmt.Errorf("device %q: Config.%s is %d: allowed are powers of two from %d to %d", name, r.field, r.v, maxBurst, r.max)
 		}
 	}
 	if int(c.LockLevel) >= len(lockNames) {
