@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package relax holds the shared words of the dataplane: 32 and 64 bit words
-// with load-acquire, store-release and store-seq, and the read-modify-writes.
-//
-// On amd64 a store-release is a plain store followed by an atomic load of the
-// same word, which keeps the compiler from eliminating or delaying it; the
-// processor (TSO) never reorders two stores. Under the race detector and on
-// other architectures every call is a sync/atomic call.
 package relax
 
 import "sync/atomic"
