@@ -1,5 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Command odp_l2fwd forwards packets between interfaces, with the options and
+// the output of ODP's odp_l2fwd. Without arguments it is a demonstration on two
+// in-process netmap ports.
 package main
 
-func main() {}
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/odp-go/godp/examples/internal/opt"
+	_ "github.com/odp-go/godp/platform/loop"
+	_ "github.com/odp-go/godp/platform/netmap"
+	_ "github.com/odp-go/godp/platform/null"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(Main(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// Main is the program without the process: it returns the exit status.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	err := main1(ctx, args, stdout)
+	if err != nil {
+		fmt.Fprintln(stderr, "odp_l2fwd:", err)
+	}
+	return opt.Status(err)
+}
+
+func main1(ctx context.Context, args []string, stdout io.Writer) error {
+	o, help, err := parseOptions(args, stdout)
+	if help || err != nil {
+		return err
+	}
+	text := stdout
+	if o.json {
+		text = io.Discard
+	}
+	if o.demo {
+		return demo(ctx, &o, stdout, text)
+	}
+	res, err := forward(ctx, &o, text)
+	if err != nil {
+		return err
+	}
+	if o.json {
+		err = report{Runs: []result{res}}.print(stdout)
+	} else if o.interval > 0 {
+		fmt.Fprintf(text, "TEST RESULT: %.0f maximum packets per second.\n", res.PPSMax)
+	}
+	if err == nil && o.seconds > 0 && res.Packets == 0 {
+		err = fmt.Errorf("nothing was forwarded in %d s: is there traffic on %v, and is the link up", o.seconds, o.ifs)
+	}
+	return err
+}

@@ -42,6 +42,9 @@ type options struct {
 	json     bool
 	zeroCopy bool
 	demo     bool // no -i: the demonstration
+
+	// until ends a run that has no time limit when it answers true; asked each 5 ms.
+	until func() bool
 }
 
 const maxBurst = 256
@@ -137,7 +140,7 @@ func parseOptions(args []string, out io.Writer) (o options, help bool, err error
 // interfaces checks -i, -O and -r against each other.
 func (o *options) interfaces(fs *flag.FlagSet, ifs, outMap, dst string) (err error) {
 	if ifs == "" {
-		for _, needs := range []string{"m", "O", "r", "c", "q", "t", "share", "lock"} {
+		for _, needs := range []string{"m", "o", "O", "r", "q", "g", "share", "zerocopy"} {
 			set := false
 			fs.Visit(func(f *flag.Flag) { set = set || f.Name == needs })
 			if set {
@@ -227,7 +230,7 @@ func usage(w io.Writer) { fmt.Fprint(w, helpText) }
 
 const helpText = `odp_l2fwd: forward packets between interfaces (layer 2)
 
-  odp_l2fwd                              demonstration: two in-process netmap NIC ports with source
+  odp_l2fwd [-t SEC] [-c N] [-lock L]    demonstration: two in-process netmap NIC ports with source
                                          and sink, 5 s in burst mode, 5 s in queue mode, and a proof
   odp_l2fwd -i IF,IF[,...] [options]     forward between real or in-process interfaces
 

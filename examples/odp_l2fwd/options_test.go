@@ -62,7 +62,7 @@ func TestOptionsBad(t *testing.T) {
 		"-i loop:0 -Z":                                     "not defined",
 		"-i loop:0 rest":                                   "unexpected argument",
 		"-m 1":                                             "needs -i",
-		"-t 3":                                             "needs -i",
+		"-O loop:1":                                        "needs -i",
 	} {
 		_, _, err := parseOptions(strings.Fields(args), io.Discard)
 		if err == nil || !strings.Contains(err.Error(), word) {

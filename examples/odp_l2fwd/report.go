@@ -5,6 +5,8 @@ package main
 import (
 	"encoding/json"
 	"io"
+
+	"github.com/odp-go/godp/platform/netmap/nmsim"
 )
 
 // result is one run, as -json prints it. A pointer is null where the value
@@ -29,6 +31,8 @@ type result struct {
 	ZeroCopy      bool              `json:"zero_copy"`
 	PoolLeaked    int               `json:"pool_leaked"`
 	Idle          string            `json:"idle"`
+
+	far *nmsim.Report // what the far ends saw, when all interfaces have them
 }
 
 // report is the one object that -json prints.

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/odp-go/godp/examples/internal/opt"
+	"github.com/odp-go/godp/odp"
+	"github.com/odp-go/godp/pktio"
+)
+
+// open makes the pool, the groups and the ports, and deals the queues to the workers.
+func (r *run) open(ctx context.Context) error {
+	o := r.o
+	n := workers(o)
+	r.pubs, r.slots, r.ifOf = make([]published, n), make([]bool, n), map[int]int{}
+	if !o.zeroCopy || o.copyPkts {
+		var err error
+		if r.pool, err = r.inst.NewPool(odp.PoolConfig{Name: "l2fwd", Num: o.packets}); err != nil {
+			return err
+		}
+	}
+	p := makePlan(n, o.out)
+	if o.mode.Scheduled() {
+		if err := r.makeGroups(); err != nil {
+			return err
+		}
+	}
+	gotRx, gotTx := make([]int, len(o.ifs)), make([]int, len(o.ifs))
+	for i := range o.ifs {
+		if err := r.openInterface(ctx, i, &p); err != nil {
+			return err
+		}
+		first := r.ports[i][0]
+		gotRx[i], gotTx[i] = first.NumIn(), first.NumOut()
+		if len(r.ports[i]) > 1 { // each worker has a handle of its own: queues are not dealt
+			gotRx[i], gotTx[i] = p.rxQueues[i], p.txQueues[i]
+		}
+		r.rw = append(r.rw, macs(o, i, first.MAC()))
+	}
+	if o.mode.Scheduled() {
+		r.linkScheduled(n, &p)
+		return nil
+	}
+	sharedRx, sharedTx := p.fit(gotRx, gotTx)
+	for _, i := range sharedRx {
+		fmt.Fprintf(r.text, "Sharing %d input queues of %s between %d workers\n", gotRx[i], o.ifs[i], p.rxQueues[i])
+	}
+	for _, i := range sharedTx {
+		fmt.Fprintf(r.text, "Sharing %d output queues of %s between %d workers\n", gotTx[i], o.ifs[i], p.txQueues[i])
+	}
+	for w := range p.pairs {
+		var links []link
+		for _, pr := range p.pairs[w] {
+			links = append(links, link{in: r.in(pr), out: r.out(pr), rw: &r.rw[pr.out]})
+		}
+		r.links = append(r.links, links)
+	}
+	return nil
+}
+
+// in is the receive queue of a pair: of a worker's own handle, or the port's.
+func (r *run) in(pr pair) *odp.In {
+	hs := r.ports[pr.in]
+	if len(hs) > 1 {
+		return hs[pr.rxQ].In(0)
+	}
+	return hs[0].In(pr.rxQ)
+}
+
+func (r *run) out(pr pair) *odp.Out {
+	hs := r.ports[pr.out]
+	if len(hs) > 1 {
+		h := hs[pr.txQ%len(hs)]
+		return h.Out(0)
+	}
+	return hs[0].Out(pr.txQ)
+}
+
+// linkScheduled: every worker serves all interfaces, and sends through a queue of its own
+// where the outputs have enough.
+func (r *run) linkScheduled(n int, p *plan) {
+	for w := range n {
+		var links []link
+		for _, out := range r.o.out {
+			hs := r.ports[out]
+			h := hs[w%len(hs)]
+			links = append(links, link{out: h.Out(w % h.NumOut()), rw: &r.rw[out]})
+		}
+		r.links = append(r.links, links)
+	}
+}
+
+func (r *run) openInterface(ctx context.Context, i int, p *plan) error {
+	o := r.o
+	cfg := odp.PortConfig{Mode: odp.ModeDirect}
+	level, err := pktio.ParseLockLevel(o.lock)
+	if err != nil {
+		return err
+	}
+	cfg.LockLevel, cfg.Promisc = level, o.promisc == 1
+	cfg.PoolPackets = o.packets
+	if !o.zeroCopy {
+		cfg.Pool = r.pool
+	}
+	handles := 1
+	switch {
+	case o.mode.Scheduled():
+		cfg.Mode, cfg.Sync = odp.ModeScheduled, syncOf(o.mode)
+		cfg.RxQueues, cfg.TxQueues = o.rxQueues, len(r.pubs)
+		if o.rxQueues == 0 {
+			cfg.RxQueues = len(r.pubs)
+		}
+		if len(r.groups) > 0 {
+			cfg.Group = r.groups[i%len(r.groups)]
+		}
+		if o.share == "handles" {
+			handles, cfg.RxQueues, cfg.TxQueues = len(r.pubs), 1, 1
+		}
+	case o.share == "handles":
+		handles = p.rxQueues[i]
+	default:
+		cfg.RxQueues, cfg.TxQueues = p.rxQueues[i], p.txQueues[i]
+	}
+	if o.mode == opt.Plain {
+		cfg.Mode = odp.ModePlain
+	}
+	cfg.Shared = handles > 1
+	var hs []*odp.Port
+	for k := range handles {
+		if k > 0 && o.mode.Scheduled() {
+			cfg.Mode = odp.ModeDirect // one handle feeds the scheduler, the others send
+		}
+		name := o.ifs[i]
+		if k > 0 { // the options of the platform belong to the first handle
+			name, _, _ = strings.Cut(name, "?")
+		}
+		h, err := r.inst.OpenPort(ctx, name, cfg)
+		if err != nil {
+			return err
+		}
+		hs = append(hs, h)
+		r.ifOf[h.Index()] = i
+	}
+	r.ports = append(r.ports, hs)
+	return nil
+}
+
+func syncOf(m opt.Mode) odp.Sync {
+	switch m {
+	case opt.Atomic:
+		return odp.Atomic
+	case opt.Ordered:
+		return odp.Ordered
+	}
+	return odp.Parallel
+}
+
+// makeGroups makes the scheduler groups of -g.
+func (r *run) makeGroups() error {
+	switch {
+	case r.o.groups < 0:
+		r.groups = append(r.groups, r.inst.Scheduler().Worker())
+		return nil
+	case r.o.groups == 0:
+		return nil
+	}
+	for k := range r.o.groups {
+		g, err := r.inst.NewGroup(fmt.Sprintf("l2fwd-%d", k))
+		if err != nil {
+			return err
+		}
+		r.groups = append(r.groups, g)
+	}
+	return nil
+}

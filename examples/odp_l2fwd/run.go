@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/odp-go/godp/odp"
+)
+
+// run is one run of the forwarder: an instance, its ports, its workers.
+type run struct {
+	o      *options
+	inst   *odp.Instance
+	pool   *odp.Pool     // of copies and of -zerocopy=false; nil: the devices' own
+	ports  [][]*odp.Port // per interface: one handle, or with -share handles one per worker
+	rw     []rewrite     // per interface, for packets sent to it
+	ifOf   map[int]int   // port index -> interface
+	groups []*odp.Group  // -g N
+	links  [][]link      // per worker
+	pubs   []published   // per worker
+	ins    []*odp.In     // room for a worker's inputs
+	far    farSide
+	mu     sync.Mutex // of slots
+	slots  []bool     // which worker numbers are taken
+	text   io.Writer  // what a person reads
+}
+
+// forward runs the options' forwarder until ctx ends or -t is over.
+func forward(ctx context.Context, o *options, text io.Writer) (res result, err error) {
+	r := &run{o: o, text: text}
+	level := slog.LevelWarn
+	if o.verbose {
+		level = slog.LevelInfo
+	}
+	r.inst, err = odp.Open(ctx, odp.Config{
+		Name: "l2fwd", Workers: workers(o), Nice: -20,
+		Log:       slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Scheduler: idlePolicy(o.idle),
+	})
+	if err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, r.inst.Close()) }()
+	if err := r.open(ctx); err != nil {
+		return res, err
+	}
+	r.far = farEnds(o.ifs)
+	r.far.expect(r)
+	r.describe()
+	before := r.far.report()
+
+	work, stop := context.WithCancel(context.Background())
+	defer stop()
+	failed := make(chan error, 1)
+	go func() { failed <- r.inst.Run(work, r.work) }()
+
+	timed, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if o.seconds > 0 {
+		timed, cancel = context.WithTimeout(ctx, time.Duration(o.seconds)*time.Second)
+		defer cancel()
+	}
+	if o.until != nil {
+		go func() {
+			for !o.until() && timed.Err() == nil {
+				time.Sleep(5 * time.Millisecond)
+			}
+			cancel()
+		}()
+	}
+	start := time.Now()
+	var runErr error
+	ended := false
+	go func() {
+		select {
+		case runErr = <-failed:
+			ended = true
+			cancel()
+			failed <- nil
+		case <-timed.Done():
+		}
+	}()
+	ppsMax := speed(timed, text, o.interval, func() counts { return sum(r.pubs) })
+	seconds, forwarded := time.Since(start).Seconds(), sum(r.pubs)
+
+	// The end: no new frames, then those on their way, then the workers, then the ports.
+	r.far.stop()
+	if !ended {
+		r.settle(o.drain)
+	}
+	stop()
+	if !ended {
+		runErr = <-failed
+	}
+	if runErr != nil {
+		return res, runErr
+	}
+	drain, cancelDrain := context.WithTimeout(context.Background(), o.drain+time.Second)
+	defer cancelDrain()
+	drops, zero := r.drops(), r.zeroCopy()
+	if err := r.inst.Shutdown(drain); err != nil {
+		return res, err
+	}
+	res = r.result(forwarded, seconds, ppsMax, drops, zero)
+	r.far.account(&res, before)
+	return res, nil
+}
+
+func workers(o *options) int {
+	if o.workers == 0 {
+		return odp.EffectiveCPUs().Count()
+	}
+	return o.workers
+}
+
+func idlePolicy(name string) odp.SchedulerConfig {
+	if name == "adaptive" {
+		return odp.SchedulerConfig{Idle: odp.IdleAdaptive}
+	}
+	return odp.SchedulerConfig{Idle: odp.IdleBusy}
+}
+
+// work is the function of every worker.
+func (r *run) work(w *odp.Worker) error {
+	k := r.claim()
+	defer r.unclaim(k)
+	f := &forwarder{run: r, w: w, pub: &r.pubs[k]}
+	defer f.publish()
+	if r.o.mode.Scheduled() {
+		for _, g := range r.groups {
+			if err := g.Join(w); err != nil {
+				return err
+			}
+			defer g.Leave(w)
+		}
+		return f.queueLoop(r.links[k])
+	}
+	return f.burstLoop(r.links[k])
+}
+
+// claim takes the lowest free worker number: a restarted worker gets its old one.
+func (r *run) claim() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, taken := range r.slots {
+		if !taken {
+			r.slots[k] = true
+			return k
+		}
+	}
+	panic("more workers than planned")
+}
+
+func (r *run) unclaim(k int) { r.mu.Lock(); r.slots[k] = false; r.mu.Unlock() }
+
+// settle waits until nothing is forwarded any more, at most d. Interfaces that go on
+// receiving take in nothing any more after half of that time.
+func (r *run) settle(d time.Duration) {
+	const quiet = 30 * time.Millisecond
+	half, end := time.Now().Add(d/2), time.Now().Add(d)
+	for stopped := false; time.Now().Before(end); {
+		c := sum(r.pubs).packets
+		time.Sleep(min(quiet, max(time.Until(end), 0)))
+		if sum(r.pubs).packets == c {
+			return
+		}
+		if !stopped && (!r.far.all || time.Now().After(half)) {
+			stopped = true
+			for _, hs := range r.ports {
+				for _, p := range hs {
+					p.StopInput()
+				}
+			}
+		}
+	}
+}
+
+func (r *run) drops() map[string]uint64 {
+	all := map[string]uint64{}
+	seen := map[string]bool{}
+	for _, hs := range r.ports {
+		for _, p := range hs {
+			if !seen[p.Name()] { // drops are the device's, not the handle's
+				seen[p.Name()] = true
+				for k, v := range p.Stats().Drops() {
+					if v > 0 {
+						all[k] += v
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (r *run) zeroCopy() bool {
+	for _, hs := range r.ports {
+		if !hs[0].Info().ZeroCopy {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *run) result(c counts, seconds, ppsMax float64, drops map[string]uint64, zero bool) result {
+	end := sum(r.pubs)
+	res := result{
+		Mode: r.o.mode.String(), Lock: r.o.lock, Workers: len(r.pubs), Interfaces: r.o.ifs, Seconds: seconds,
+		Packets: end.packets, PPSAvg: float64(c.packets) / seconds, PPSMax: ppsMax, RxDrops: end.rxDrops, TxDrops: end.txDrops,
+		DropsByReason: maps.Clone(drops), MeanBurst: end.meanBurst(), EmptyPolls: c.emptyPolls, ZeroCopy: zero, Idle: r.o.idle,
+		PoolLeaked: r.inst.Snapshot().Balance.Out,
+	}
+	if end.txDrops > 0 {
+		res.DropsByReason["app_tx_full"] = end.txDrops
+	}
+	if end.rxDrops > 0 {
+		res.DropsByReason["app_rx"] = end.rxDrops
+	}
+	return res
+}
+
+// describe prints the tables that odp_l2fwd prints at its start.
+func (r *run) describe() {
+	fmt.Fprintf(r.text, "mode %s, lock %s, %d worker threads, burst %d, idle %s\n", r.o.mode, r.o.lock, len(r.pubs), r.o.burst, r.o.idle)
+	for i, hs := range r.ports {
+		in := hs[0].Info()
+		copying := "zero copy"
+		if !in.ZeroCopy {
+			copying = "copying: " + in.Why
+		}
+		fmt.Fprintf(r.text, "interface %d (%s) -> %d: %d input and %d output queues, %d handle(s), MAC %s, %s\n",
+			i, r.o.ifs[i], r.o.out[i], hs[0].NumIn(), hs[0].NumOut(), len(hs), hs[0].MAC(), copying)
+		if r.o.verbose {
+			for _, n := range in.Notes {
+				fmt.Fprintf(r.text, "  %s\n", n)
+			}
+		}
+	}
+}
+
+// macs are the addresses written into packets that leave through interface i.
+func macs(o *options, i int, own net.HardwareAddr) rewrite {
+	rw := rewrite{dst: o.dstChange, src: o.srcChange}
+	dst := net.HardwareAddr{2, 0, 0, 0, 0, byte(i)}
+	if o.dstMACs != nil {
+		dst = o.dstMACs[i]
+	}
+	copy(rw.macs[:6], dst)
+	copy(rw.macs[6:], own)
+	return rw
+}
