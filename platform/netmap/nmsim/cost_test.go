@@ -4,6 +4,7 @@ package nmsim
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/odp-go/godp/platform/netmap/abi"
@@ -67,5 +68,36 @@ func BenchmarkForward(b *testing.B) {
 				})
 			}
 		}
+	}
+}
+
+// BenchmarkForward2 has a worker per direction: no line is written by both.
+func BenchmarkForward2(b *testing.B) {
+	for _, win := range []int{0, 512} {
+		b.Run(fmt.Sprintf("window=%d", win), func(b *testing.B) {
+			w := testWorld(b, Config{Mem: Geometry{BufNum: 8192, BufSize: 2112}})
+			twoPorts(b, w, SourceConfig{Window: win}, NICConfig{})
+			x, y := open(b, w, "eth0"), open(b, w, "eth1")
+			b.ResetTimer()
+			var wg sync.WaitGroup
+			for _, d := range [][2]*conn{{x, y}, {y, x}} {
+				wg.Add(1)
+				rx, tx := d[0].rxr(0), d[1].txr(0)
+				go func() {
+					defer wg.Done()
+					for n := 0; n < b.N/2; {
+						d[0].rxsync()
+						n += swapForward(rx, tx, 32, false, false)
+						d[1].txsync()
+					}
+				}()
+			}
+			wg.Wait()
+			b.StopTimer()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpps")
+			if r := w.ReportAll(); r.Corrupt+r.Reordered+r.Duplicate != 0 {
+				b.Errorf("%+v", r)
+			}
+		})
 	}
 }

@@ -23,8 +23,9 @@
 //
 // # What is not
 //
-// Monitors, CSB and the kernel loop, memory given by the client (EXTMEM), the legacy
-// requests, and frames through a card that is attached to a switch.
+// Monitors, CSB and the kernel loop, memory given by the client (EXTMEM), indirect slots,
+// transparent forwarding to the host, the legacy requests, and frames through a card that
+// is attached to a switch. A card is always a native one.
 //
 // # Locks
 //

@@ -352,3 +352,67 @@ func TestGaps(t *testing.T) {
 		t.Errorf("left %v", g.r)
 	}
 }
+
+// Two rings of a port take turns with one flow: in order over the port, with gaps on each.
+func TestOrderOverPort(t *testing.T) {
+	for _, c := range []struct {
+		port, swap bool
+		want       Report
+	}{
+		{false, false, Report{Delivered: 64}},
+		{true, false, Report{Delivered: 64}},
+		{false, true, Report{Delivered: 64}},
+		{true, true, Report{Delivered: 64, Reordered: 32}},
+	} {
+		w := testWorld(t, Config{Mem: tiny})
+		must(t, w.NIC("in", NICConfig{TxSlots: 8, RxSlots: 16, Source: &SourceConfig{Flows: 1, Burst: 2, Count: 64}}))
+		must(t, w.NIC("out", NICConfig{TxRings: 2, TxSlots: 16, RxSlots: 8, Sink: &SinkConfig{PortOrder: c.port}}))
+		a, b := open(t, w, "in"), open(t, w, "out")
+		for i := 0; i < 32; i++ {
+			a.rxsync()
+			first, second := uint32(0), uint32(1)
+			if c.swap { // the later frame leaves first
+				first, second = 1, 0
+				r := a.rxr(0)
+				h := r.Head()
+				x, y := r.Slot(h), r.Slot(abi.Next(h, 16))
+				xi, xn, _ := x.Load()
+				yi, yn, _ := y.Load()
+				x.Store(yi, yn, abi.SlotBufChanged)
+				y.Store(xi, xn, abi.SlotBufChanged)
+			}
+			swapForward(a.rxr(0), b.txr(first), 1, false, false)
+			b.txsync()
+			swapForward(a.rxr(0), b.txr(second), 1, false, false)
+			b.txsync()
+		}
+		r := w.Report("out")
+		if r.Delivered != c.want.Delivered || r.Reordered != c.want.Reordered || r.Duplicate+r.Corrupt != 0 {
+			t.Errorf("%+v: %+v", c, r)
+		}
+	}
+}
+
+// A port that is made anew is a new source: its numbers start again, and old frames are
+// nobody's.
+func TestSourceNumbersAreReused(t *testing.T) {
+	w := testWorld(t, Config{Mem: tiny})
+	for i := 0; i < 50; i++ {
+		must(t, w.Configure("eth0", map[string]string{"far": "source", "slots": "16", "burst": "4"}))
+		if i == 0 {
+			must(t, w.NIC("out", NICConfig{TxSlots: 16, RxSlots: 8, Sink: &SinkConfig{}}))
+		}
+		a, b := open(t, w, "eth0"), open(t, w, "out")
+		a.rxsync()
+		swapForward(a.rxr(0), b.txr(0), 4, false, false)
+		b.txsync()
+		a.close()
+		b.close()
+	}
+	if n := len(*w.sources.list.Load()); n > 2 {
+		t.Errorf("%d sources", n)
+	}
+	if r := w.Report("out"); r.Delivered != 200 || r.Duplicate+r.Corrupt+r.Reordered != 0 {
+		t.Errorf("%+v", r)
+	}
+}

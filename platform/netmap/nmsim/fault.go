@@ -17,7 +17,6 @@ type Call uint8
 // The kinds of call.
 const (
 	CallOpen Call = iota
-	CallClose
 	CallCtrl
 	CallMap
 	CallTxSync
@@ -54,7 +53,7 @@ func (w *World) FailMemory(n int) {
 
 // callFault counts a call while faults are armed, and says how it fails.
 func (w *World) callFault(c Call) syscall.Errno {
-	if w.faulty.LoadAcq() == 0 || c == CallClose {
+	if w.faulty.LoadAcq() == 0 {
 		return 0
 	}
 	w.mu.Lock()
@@ -140,12 +139,7 @@ func (w *World) Remove(name string) error {
 		p.gone = true
 		p.setState(ringOn, ringStopped)
 		p.setState(ringLocked, ringStopped)
-		delete(w.ports, name)
-		for i, o := range w.order {
-			if o == p {
-				w.order[i] = nil
-			}
-		}
+		w.dropNIC(p)
 		if p.peer != nil {
 			p.unplug()
 		}

@@ -47,7 +47,6 @@ type kring struct {
 	due     []int64 // TX with a delay: when the slot's frame is out
 	dueSync []uint64
 	syncs   uint64 // number of syncs of this ring
-	late    uint32 // fault: slots that tail lags behind
 
 	given     relax.Uint64 // RX: slots ever handed to the hardware; written in rxsync
 	collected uint64       // RX: frames' slots ever shown to the client
@@ -90,7 +89,6 @@ type counters struct {
 	reinits relax.Uint64 // indices were wrong: the ring was set back
 	nowhere relax.Uint64 // TX: no receiver (nothing on the cable, link partner closed)
 	closed  relax.Uint64 // frames in the ring when it was closed
-	syncs   relax.Uint64
 }
 
 func (k *kring) tryLock() bool { return k.busy.LoadAcq() == 0 && k.busy.CAS(0, 1) }
@@ -215,7 +213,7 @@ func (k *kring) start() {
 		k.rtail = k.n - 1
 	}
 	k.hwtail = k.rtail
-	k.collected, k.prodSlot, k.late, k.syncs = 0, 0, 0, 0
+	k.collected, k.prodSlot, k.syncs = 0, 0, 0
 	k.produced.StoreRel(0)
 	k.given.StoreRel(uint64(k.n - 1))
 	if k.peer != nil {

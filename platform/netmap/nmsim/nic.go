@@ -21,9 +21,12 @@ func (k *kring) bytes(i uint32) []byte {
 // false is a driver's error: a slot that can't be, or a chain without its end.
 func (k *kring) take() bool {
 	i, end := k.hwcur, k.rhead
-	every := k.port.kind != kindNIC
-	var last uint64
-	var bad uint64
+	every := k.port.kind != kindNIC || k.host
+	chains := infoMore
+	if !k.port.cfg.MoreFrag || k.host {
+		chains = 0
+	}
+	var last, bad uint64
 	for i != end {
 		s := k.ring.Slot(i)
 		idx, n, fl := s.Load()
@@ -33,7 +36,7 @@ func (k *kring) take() bool {
 			}
 			idx = k.dma[i]
 		}
-		info := uint64(n) | uint64(fl)<<16&infoMore
+		info := uint64(n) | uint64(fl)<<16&chains
 		if k.offMask != 0 && n != 0 {
 			off := s.Ptr() & k.offMask
 			if off > k.offMax || off+uint64(n) > uint64(k.bufSize) {
@@ -57,7 +60,7 @@ func (k *kring) take() bool {
 			i = 0
 		}
 	}
-	if last&infoMore != 0 && k.port.cfg.MoreFrag && k.port.kind == kindNIC {
+	if last&infoMore != 0 && k.port.kind == kindNIC {
 		return k.untake(end)
 	}
 	if bad > 0 {
@@ -197,7 +200,7 @@ func (k *kring) takeBack() bool {
 	if i == end {
 		return true
 	}
-	every := k.port.kind != kindNIC
+	every := k.port.kind != kindNIC || k.host
 	m := uint64(0)
 	for i != end {
 		s := k.ring.Slot(i)

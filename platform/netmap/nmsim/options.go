@@ -24,6 +24,7 @@ import (
 //	far=source      or none                  pps= fifo= len= frags= flows= burst= window= count=
 //	                                         shuffle= seed= corrupt= dup= zero= cut=1 srcip= dstip=
 //	sink=1          sinkdst= sinksrc=        addresses that the sink expects
+//	                sinkorder=ring|port      where the order of a flow is checked (ring)
 //	cable=PORT      join with another port, made when it does not exist
 //	extraless=N     grant so many extra buffers fewer
 //	personality=linux|freebsd                must be the World's, unless nothing is open
@@ -45,8 +46,7 @@ func (w *World) Configure(name string, opts map[string]string) error {
 	w.mu.Lock()
 	p := w.ports[name]
 	if p != nil && p.fds == 0 && p.peer == nil && o.set {
-		delete(w.ports, name)
-		w.order[p.index] = nil
+		w.dropNIC(p)
 		p = nil
 	} else if p != nil && o.set && (p.fds > 0 || p.peer != nil) {
 		w.mu.Unlock()
@@ -232,14 +232,21 @@ var optionTable = map[string]setter{
 	"frag":         flag(func(s *optionState) *bool { return &s.cfg.MoreFrag }),
 	"cut":          flag(func(s *optionState) *bool { return &s.src.CutChains }),
 	"sink":         flag(func(s *optionState) *bool { return &s.want }),
-	"mac":          address(func(s *optionState) *net.HardwareAddr { return &s.cfg.MAC }),
-	"peermac":      address(func(s *optionState) *net.HardwareAddr { return &s.cfg.PeerMAC }),
-	"sinkdst":      address(func(s *optionState) *net.HardwareAddr { return &s.sink.DstMAC }),
-	"sinksrc":      address(func(s *optionState) *net.HardwareAddr { return &s.sink.SrcMAC }),
-	"srcip":        ipv4(func(s *optionState) *netip.Addr { return &s.src.SrcIP }),
-	"dstip":        ipv4(func(s *optionState) *netip.Addr { return &s.src.DstIP }),
-	"cable":        func(s *optionState, v string) error { s.x.cable = v; return nil },
-	"personality":  func(s *optionState, v string) error { return nil },
+	"sinkorder": func(s *optionState, v string) error {
+		if v != "ring" && v != "port" {
+			return fmt.Errorf("allowed ring, port")
+		}
+		s.sink.PortOrder = v == "port"
+		return nil
+	},
+	"mac":         address(func(s *optionState) *net.HardwareAddr { return &s.cfg.MAC }),
+	"peermac":     address(func(s *optionState) *net.HardwareAddr { return &s.cfg.PeerMAC }),
+	"sinkdst":     address(func(s *optionState) *net.HardwareAddr { return &s.sink.DstMAC }),
+	"sinksrc":     address(func(s *optionState) *net.HardwareAddr { return &s.sink.SrcMAC }),
+	"srcip":       ipv4(func(s *optionState) *netip.Addr { return &s.src.SrcIP }),
+	"dstip":       ipv4(func(s *optionState) *netip.Addr { return &s.src.DstIP }),
+	"cable":       func(s *optionState, v string) error { s.x.cable = v; return nil },
+	"personality": func(s *optionState, v string) error { return nil },
 	"mem": func(s *optionState, v string) error {
 		n, err := strconv.ParseUint(v, 10, 16)
 		if err != nil || n == 0 {

@@ -3,7 +3,9 @@
 package nmsim
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"time"
 
@@ -33,7 +35,7 @@ type NICConfig struct {
 	Sink   *SinkConfig
 }
 
-func (c NICConfig) filled(index int) (NICConfig, error) {
+func (c NICConfig) filled(name string) (NICConfig, error) {
 	def := func(v *int, d int) {
 		if *v == 0 {
 			*v = d
@@ -51,10 +53,10 @@ func (c NICConfig) filled(index int) (NICConfig, error) {
 		c.MemID = 1
 	}
 	if c.MAC == nil {
-		c.MAC = net.HardwareAddr{2, 0, 0, 0, 1, byte(index)}
+		c.MAC = nameMAC(0, name)
 	}
 	if c.PeerMAC == nil {
-		c.PeerMAC = net.HardwareAddr{2, 0, 0, 0, 2, byte(index)}
+		c.PeerMAC = nameMAC(1, name)
 	}
 	for _, v := range []struct {
 		name        string
@@ -74,6 +76,13 @@ func (c NICConfig) filled(index int) (NICConfig, error) {
 	return c, nil
 }
 
+// nameMAC is a local address that is always the same for a name.
+func nameMAC(who byte, name string) net.HardwareAddr {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return binary.BigEndian.AppendUint32(net.HardwareAddr{2, who}, h.Sum32())
+}
+
 type portKind uint8
 
 const (
@@ -90,7 +99,6 @@ type port struct {
 	name    string
 	kind    portKind
 	cfg     NICConfig
-	index   int
 	mem     *region
 	tx, rx  []*kring // NIC rings, then host rings
 	hostTx  int
@@ -137,10 +145,15 @@ func (p *port) farEnds() {
 			k.src = p.w.sources.add(func(id uint16) *source { return newSource(id, p, k) })
 		}
 	}
+	var all *flowTable
 	for _, k := range p.tx[:p.nTx()] {
-		if p.cfg.Sink != nil {
-			k.sink = newSink(p.w, p.cfg.Sink)
+		if p.cfg.Sink == nil {
+			break
 		}
+		if all == nil || !p.cfg.Sink.PortOrder {
+			all = &flowTable{}
+		}
+		k.sink = newSink(p.w, p.cfg.Sink, all)
 	}
 }
 

@@ -85,10 +85,11 @@ func newRegion(id uint16, group int, private bool, g Geometry) *region {
 	return r
 }
 
-// hold counts a user and backs the memory for the first one.
+// hold counts a user and backs the memory for the first one. The page behind the end
+// is for reads of whole words at the end of the last buffer.
 func (r *region) hold(w *World) syscall.Errno {
 	if r.users == 0 && r.mem == nil {
-		m, err := arena.New(arena.Config{Name: "nmsim region", Size: r.size, Huge: true})
+		m, err := arena.New(arena.Config{Name: "nmsim region", Size: r.size + page, Huge: true})
 		if err != nil {
 			return syscall.ENOMEM
 		}

@@ -339,6 +339,7 @@ func (f *file) unbind() {
 	b.port.fds--
 	b.mem.drop(f.w)
 	f.w.forget(b.port)
+	f.w.wake.Broadcast() // who sleeps on a ring that is gone
 }
 
 // grantOffsets checks and grants the OFFSETS option on the rings of a binding. All

@@ -27,7 +27,6 @@ type Report struct {
 	RxFrames, TxFrames uint64 // shown to the client; left the rings
 	RxBytes, TxBytes   uint64
 	Reinits            uint64 // rings set back for wrong indices
-	Syncs              uint64
 }
 
 // Add returns the sum of two reports.
@@ -57,7 +56,7 @@ func (r *Report) fields(o *Report) [][2]*uint64 {
 		{&r.Duplicate, &o.Duplicate}, {&r.Corrupt, &o.Corrupt}, {&r.WrongMAC, &o.WrongMAC},
 		{&r.RxMissed, &o.RxMissed}, {&r.RxUnread, &o.RxUnread}, {&r.TxUnsent, &o.TxUnsent},
 		{&r.TxBad, &o.TxBad}, {&r.Nowhere, &o.Nowhere}, {&r.RxFrames, &o.RxFrames}, {&r.TxFrames, &o.TxFrames},
-		{&r.RxBytes, &o.RxBytes}, {&r.TxBytes, &o.TxBytes}, {&r.Reinits, &o.Reinits}, {&r.Syncs, &o.Syncs},
+		{&r.RxBytes, &o.RxBytes}, {&r.TxBytes, &o.TxBytes}, {&r.Reinits, &o.Reinits},
 	}
 }
 
@@ -173,10 +172,10 @@ func (w *World) seen(id uint16, f int, r *FlowReport) {
 			continue
 		}
 		for _, k := range p.tx {
-			if k.sink == nil || int(id) >= len(k.sink.byID) || f >= len(k.sink.byID[id]) {
+			if k.sink == nil || int(id) >= len(k.sink.table.byID) || f >= len(k.sink.table.byID[id]) {
 				continue
 			}
-			st := k.sink.byID[id][f]
+			st := k.sink.table.byID[id][f]
 			if st.next <= r.Next {
 				continue
 			}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/worker"
 )
 
 // SinkConfig is a far end that receives from a NIC port and checks every frame. It
@@ -14,7 +15,27 @@ import (
 type SinkConfig struct {
 	// DstMAC and SrcMAC, when set, must be the frame's.
 	DstMAC, SrcMAC net.HardwareAddr
+	// PortOrder checks the order of a flow, and finds duplicates, over all rings of the
+	// port and not per ring. The rings then share a lock for the time of the check.
+	PortOrder bool
 }
+
+// flowTable is what one ring, or all rings of a port, know of the flows that arrived.
+type flowTable struct {
+	shared bool
+	mu     relax.Uint32 // lock, when it is shared
+	byID   [][]flowState
+	from   []*source // the sources of byID
+}
+
+func (t *flowTable) lock() {
+	var s worker.Spin
+	for !t.mu.CAS(0, 1) {
+		s.Wait()
+	}
+}
+
+func (t *flowTable) unlock() { t.mu.StoreRel(0) }
 
 // flowState is what a sink knows of one flow of one source.
 type flowState struct {
@@ -31,7 +52,7 @@ type sink struct {
 	last     uint32      // source id of flows
 	from     *source     // source of flows, nil = none yet
 	flows    []flowState // of source last
-	byID     [][]flowState
+	table    *flowTable
 	frame    []byte // a chain of slots, joined
 	touched  uint64 // keeps the early reads of runBatch
 	credits  uint64 // frames to give back to the window of the source at hand
@@ -46,8 +67,9 @@ type sink struct {
 // tally is the sum of one sync, added to the counters once.
 type tally struct{ delivered, reordered, duplicate, corrupt, wrongMAC, bytes uint64 }
 
-func newSink(w *World, c *SinkConfig) *sink {
-	s := &sink{w: w}
+func newSink(w *World, c *SinkConfig, t *flowTable) *sink {
+	s := &sink{w: w, table: t}
+	t.shared = c.PortOrder
 	s.expect(c.DstMAC, c.SrcMAC)
 	return s
 }
@@ -70,12 +92,21 @@ func macWord(m net.HardwareAddr) (v uint64, none bool) {
 // run takes the frames in slots [i, end) of the ring.
 func (s *sink) run(k *kring, i, end uint32) {
 	var t tally
+	if s.from != nil && (s.table.shared || s.w.sources.at(s.last) != s.from) {
+		s.from = nil // the table may have moved, or the source is gone
+	}
+	if s.table.shared {
+		s.table.lock()
+	}
 	if k.port.cfg.MoreFrag {
 		s.runChains(k, i, end, &t)
 	} else {
 		for i != end {
 			i = s.runBatch(k, i, end, &t)
 		}
+	}
+	if s.table.shared {
+		s.table.unlock()
 	}
 	s.credit()
 	addTally(s, k, &t)
@@ -226,13 +257,14 @@ func (s *sink) choose(id uint32) bool {
 		return false
 	}
 	s.credit()
-	for uint32(len(s.byID)) <= id {
-		s.byID = append(s.byID, nil)
+	t := s.table
+	for uint32(len(t.byID)) <= id {
+		t.byID, t.from = append(t.byID, nil), append(t.from, nil)
 	}
-	if len(s.byID[id]) != len(src.tmpl) {
-		s.byID[id] = make([]flowState, len(src.tmpl))
+	if t.from[id] != src {
+		t.byID[id], t.from[id] = make([]flowState, len(src.tmpl)), src
 	}
-	s.last, s.from, s.flows = id, src, s.byID[id]
+	s.last, s.from, s.flows = id, src, t.byID[id]
 	return true
 }
 

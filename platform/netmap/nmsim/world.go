@@ -4,6 +4,7 @@ package nmsim
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,7 +52,7 @@ type World struct {
 	mu      sync.Mutex
 	wake    *sync.Cond // interface up, removed, or World closed
 	ports   map[string]*port
-	order   []*port // NICs, in the order of their creation
+	order   []*port // NICs; nil where one was removed
 	pipes   map[string]*port
 	bridges map[string]*bridge
 	regions map[uint16]*region
@@ -120,14 +121,14 @@ func (w *World) newNIC(name string, cfg NICConfig) error {
 	if w.ports[name] != nil {
 		return fmt.Errorf("nmsim: port %q: exists; Remove it first", name)
 	}
-	cfg, err := cfg.filled(len(w.order) + 1)
+	cfg, err := cfg.filled(name)
 	if err != nil {
 		return fmt.Errorf("nmsim: port %q: %w", name, err)
 	}
 	if !w.cfg.Mem.valid() {
 		return fmt.Errorf("nmsim: Config.Mem %+v: outside netmap's limits", w.cfg.Mem)
 	}
-	p := &port{w: w, name: name, kind: kindNIC, cfg: cfg, index: len(w.order)}
+	p := &port{w: w, name: name, kind: kindNIC, cfg: cfg}
 	p.mem = w.regions[cfg.MemID]
 	if p.mem == nil {
 		p.mem = newRegion(cfg.MemID, int(cfg.MemID), false, w.cfg.Mem)
@@ -136,8 +137,25 @@ func (w *World) newNIC(name string, cfg NICConfig) error {
 	p.addRings(cfg.TxRings, cfg.RxRings, cfg.HostRings, cfg.TxSlots, cfg.RxSlots)
 	p.farEnds()
 	w.ports[name] = p
-	w.order = append(w.order, p)
+	if i := slices.Index(w.order, nil); i >= 0 {
+		w.order[i] = p
+	} else {
+		w.order = append(w.order, p)
+	}
 	return nil
+}
+
+// dropNIC forgets a port and its sources.
+func (w *World) dropNIC(p *port) {
+	delete(w.ports, p.name)
+	if i := slices.Index(w.order, p); i >= 0 {
+		w.order[i] = nil
+	}
+	for _, k := range p.rx {
+		if k.src != nil {
+			w.sources.remove(k.src)
+		}
+	}
 }
 
 // Cable joins two ports: what one sends, the other receives. A port with a Source
@@ -219,7 +237,7 @@ func (t *sourceTable) at(id uint32) *source {
 	return (*l)[id]
 }
 
-// add makes a source under a new number; numbers are not used again.
+// add makes a source under a free number; nil when there is none.
 func (t *sourceTable) add(f func(id uint16) *source) *source {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,11 +245,23 @@ func (t *sourceTable) add(f func(id uint16) *source) *source {
 	if old := t.list.Load(); old != nil {
 		l = append(l, *old...)
 	}
-	if len(l) > 65535 {
-		return nil
+	id := slices.Index(l, nil)
+	if id < 0 {
+		if id = len(l); id > 65535 {
+			return nil
+		}
+		l = append(l, nil)
 	}
-	s := f(uint16(len(l)))
-	l = append(l, s)
+	l[id] = f(uint16(id))
 	t.list.Store(&l)
-	return s
+	return l[id]
+}
+
+// remove frees the number of a source: its frames are nobody's from now on.
+func (t *sourceTable) remove(s *source) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := append([]*source(nil), *t.list.Load()...)
+	l[s.id] = nil
+	t.list.Store(&l)
 }
