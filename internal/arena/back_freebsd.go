@@ -54,7 +54,7 @@ func back(r *Range, huge bool) (clean bool, err error) {
 		return true, err
 	}
 	if err := mapOver(r.Off, r.Size, rw, anon); err != nil {
-		return rereserve(r), memoryError(err)
+		return rereserve(r.Off, r.Size), memoryError(err)
 	}
 	r.Backing = Plain
 	if err := touch(Bytes(r.Off, int(r.Size))); err != nil {
@@ -99,7 +99,7 @@ func backFD(r *Range, fd int, offset int64) (clean bool, err error) {
 		return true, err
 	}
 	if _, err := unix.MmapPtr(fd, offset, At(r.Off), uintptr(r.Size), rw, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
-		return rereserve(r), os.NewSyscallError("mmap", err)
+		return rereserve(r.Off, r.Size), os.NewSyscallError("mmap", err)
 	}
 	return true, nil
 }
@@ -119,8 +119,8 @@ func mapOver(off, n uint64, prot, flags int) error {
 
 // rereserve fills the hole that a failed mapping may have left behind. It reports
 // whether the addresses are ours for sure; otherwise they are never used again.
-func rereserve(r *Range) bool {
-	return mapOver(r.Off, r.Size, unix.PROT_NONE, unix.MAP_GUARD|excl) == nil
+func rereserve(off, n uint64) bool {
+	return mapOver(off, n, unix.PROT_NONE, unix.MAP_GUARD|excl) == nil
 }
 
 func memoryError(err error) error {

@@ -183,3 +183,23 @@ func TestMemoryErrorNamesTheCure(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestFailedMappingLeavesNoHole(t *testing.T) {
+	r := made(t, Config{Size: 1 << 20})
+	off := r.Off
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !rereserve(off, 1<<20) {
+		t.Error("empty pages of ours are not recognised")
+	}
+	if err := unix.MunmapPtr(At(off+4096*4), 4096*4); err != nil {
+		t.Fatal(err)
+	}
+	if rereserve(off, 1<<20) {
+		t.Error("a hole in the middle is overlooked")
+	}
+	if !rereserve(off+4096*4, 4096*4) {
+		t.Error("the hole can't be filled")
+	}
+}
