@@ -189,7 +189,7 @@ func MaxProgress(enq, deq Mode) Progress {
 	return WaitFree
 }
 
-// put is the ring's enqueue; the compiler makes the four calls direct.
+// put is the ring's enqueue, take its dequeue.
 func (q *Queue) put(ev []*buffer.Event) int {
 	switch q.kind {
 	case spsc:
@@ -225,7 +225,17 @@ func (q *Queue) Enqueue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	if !q.ignoreOrder {
 		w.AwaitTurn()
 	}
-	n := q.put(ev)
+	var n int
+	switch q.kind { // put, without its call
+	case spsc:
+		n = q.spsc.EnqueueEvents(ev)
+	case spmc:
+		n = q.spmc.EnqueueEvents(ev)
+	case mpsc:
+		n = q.mpsc.EnqueueEvents(ev)
+	default:
+		n = q.mpmc.EnqueueEvents(ev)
+	}
 	if n < len(ev) {
 		q.stats[w.ID()].full.bump()
 	}
@@ -296,7 +306,15 @@ func (q *Queue) Dequeue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	if w == nil || q.deq.LoadAcq() != open {
 		return q.dequeueControl(w, ev)
 	}
-	return q.take(ev), nil
+	switch q.kind { // take, without its call
+	case spsc:
+		return q.spsc.DequeueEvents(ev), nil
+	case spmc:
+		return q.spmc.DequeueEvents(ev), nil
+	case mpsc:
+		return q.mpsc.DequeueEvents(ev), nil
+	}
+	return q.mpmc.DequeueEvents(ev), nil
 }
 
 func (q *Queue) dequeueControl(w *worker.Worker, ev []*buffer.Event) (int, error) {

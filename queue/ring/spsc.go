@@ -185,14 +185,35 @@ func (r *SPSC) EnqueueEvents(ev []*buffer.Event) int {
 	if n == 0 {
 		return 0
 	}
-	pos := r.prod.pos
-	base, mask := r.base, r.mask
-	for _, e := range ev[:n] {
-		*slot(base, pos&mask) = e.ID()
-		pos++
+	ev = ev[:n]
+	pos, base, mask := r.prod.pos, r.base, r.mask
+	if n < 4 {
+		for _, e := range ev {
+			*slot(base, pos&mask) = e.ID()
+			pos++
+		}
+	} else {
+		k := min(n, mask+1-pos&mask)
+		putEvents(slot(base, pos&mask), ev[:k])
+		putEvents(slot(base, 0), ev[k:])
 	}
 	r.publish(n)
 	return int(n)
+}
+
+func putEvents(s *uint32, ev []*buffer.Event) {
+	p := unsafe.Pointer(s)
+	for len(ev) >= 4 {
+		a, b, c, d := ev[0], ev[1], ev[2], ev[3]
+		*(*[4]uint32)(p) = [4]uint32{a.ID(), b.ID(), c.ID(), d.ID()}
+		if ev = ev[4:]; len(ev) == 0 {
+			return
+		}
+		p = unsafe.Add(p, 16)
+	}
+	for i, e := range ev {
+		*slot(p, uint64(i)) = e.ID()
+	}
 }
 
 // DequeueEvents is Dequeue into events.
@@ -201,13 +222,35 @@ func (r *SPSC) DequeueEvents(ev []*buffer.Event) int {
 	if n == 0 {
 		return 0
 	}
-	pos := r.cons.pos
-	base, mask := r.base, r.mask
 	ev = ev[:n]
-	for i := range ev {
-		setEvent(&ev[i], *slot(base, pos&mask))
-		pos++
+	pos, base, mask := r.cons.pos, r.base, r.mask
+	if n < 4 {
+		for i := range ev {
+			setEvent(&ev[i], *slot(base, pos&mask))
+			pos++
+		}
+	} else {
+		k := min(n, mask+1-pos&mask)
+		takeEvents(slot(base, pos&mask), ev[:k])
+		takeEvents(slot(base, 0), ev[k:])
 	}
 	r.release(n)
 	return int(n)
+}
+
+func takeEvents(s *uint32, ev []*buffer.Event) {
+	p := unsafe.Pointer(s)
+	for len(ev) >= 4 {
+		setEvent(&ev[0], *slot(p, 0))
+		setEvent(&ev[1], *slot(p, 1))
+		setEvent(&ev[2], *slot(p, 2))
+		setEvent(&ev[3], *slot(p, 3))
+		if ev = ev[4:]; len(ev) == 0 {
+			return
+		}
+		p = unsafe.Add(p, 16)
+	}
+	for i := range ev {
+		setEvent(&ev[i], *slot(p, uint64(i)))
+	}
 }
