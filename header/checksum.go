@@ -75,6 +75,17 @@ func fold(v uint64) uint16 {
 	return uint16(v>>16 + v)
 }
 
+// IPv4HeaderOK reports whether the checksum of the IPv4 header at p is right. The
+// caller has checked that the header with its options is there.
+func IPv4HeaderOK(p unsafe.Pointer) bool {
+	if u8(p, 0)&0xf != 5 {
+		return Partial(0).addAt(p, uint32(u8(p, 0)&0xf)*4).Sum16() == 0xffff
+	}
+	a, c := bits.Add64(le64(p, 0), le64(p, 8), 0)
+	a, c = bits.Add64(a, uint64(le32(p, 16)), c)
+	return fold(a+c) == 0xffff
+}
+
 // Update16 returns the checksum of data in which one aligned 16 bit word changed
 // from old to now: RFC 1624 equation 3, which is right where the older formulas give
 // 0xffff for 0. For UDP use UpdateUDP.

@@ -252,6 +252,28 @@ func TestVerifyRules(t *testing.T) {
 	}
 }
 
+func TestIPv4HeaderOK(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 2))
+	for i := range 3000 {
+		h := ip4(byte(rnd.Uint32()), random(rnd, 4), random(rnd, 4*rnd.IntN(11)), rnd.IntN(1<<16), nil)
+		if i%3 == 0 {
+			h = set(h, 12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
+		}
+		h = slices.Clip(h)
+		if got, want := IPv4HeaderOK(unsafe.Pointer(&h[0])), slowSum(h) == 0xffff; got != want {
+			t.Fatalf("%x: %v, want %v", h, got, want)
+		}
+		IPv4(h).UpdateChecksum()
+		if !IPv4HeaderOK(unsafe.Pointer(&h[0])) {
+			t.Fatalf("%x: wrong after UpdateChecksum", h)
+		}
+		h[rnd.IntN(len(h)-1)+1] ^= 1 << rnd.IntN(8)
+		if IPv4HeaderOK(unsafe.Pointer(&h[0])) {
+			t.Fatalf("%x: right with a bit changed", h)
+		}
+	}
+}
+
 func TestPseudo(t *testing.T) {
 	src, dst := [4]byte{1, 2, 3, 4}, [4]byte{255, 255, 255, 254}
 	if got, want := PseudoIPv4(src, dst, 17, 65535).Sum16(), slowSum(cat(src[:], dst[:], []byte{0, 17}, word16(65535))); got != want {
@@ -326,6 +348,15 @@ func BenchmarkChecksum(b *testing.B) {
 				sink += uint32(Sum16(buf))
 			}
 		})
+	}
+}
+
+func BenchmarkIPv4HeaderOK(b *testing.B) {
+	h := ip4(17, addr4, nil, 0, nil)
+	for b.Loop() {
+		if !IPv4HeaderOK(unsafe.Pointer(&h[0])) {
+			b.Fatal("wrong")
+		}
 	}
 }
 

@@ -68,29 +68,64 @@ const (
 //   - UDP and TCP lengths are checked against the IP length. Checksums are not
 //     looked at: see Verify.
 func Parse(p unsafe.Pointer, n uint32, layer meta.Layer) (flags meta.Flags, l3, l4 uint16) {
-	// The common case: Ethernet II without tags, IPv4 without options and not
-	// fragmented, UDP or TCP. All else, and all that is wrong, goes to parse.
-	if n-42 <= jumboLen-42 && layer == meta.LayerL4 {
-		w := be64(p, 12) // type, version and header length, TOS, total length, id
-		total := uint32(w>>16) & 0xffff
-		if w>>40 == TypeIPv4<<8|0x45 && be16(p, 20)&0x3fff == 0 && total-28 <= n-42 {
-			flags = meta.L2 | meta.L3 | meta.L4 | meta.IPv4
-			if u8(p, 0)&1 != 0 {
-				flags |= macGroup(p)
+	// The common case: Ethernet II with at most one tag, IPv4 without options and
+	// not fragmented or IPv6 without extensions, UDP or TCP. All else, and all that is
+	// wrong, goes to parse.
+	if n-46 > jumboLen-46 || layer != meta.LayerL4 {
+		return parse(p, n, n, layer)
+	}
+	flags = meta.L2 | meta.L3 | meta.L4
+	typ, off := be16(p, 12), uint32(14)
+	if typ == TypeVLAN {
+		typ, off = be16(p, 16), 18
+		flags |= meta.VLAN
+	}
+	if u8(p, 0)&1 != 0 {
+		flags |= macGroup(p)
+	}
+	ip, rest := unsafe.Add(p, off), n-off
+	switch typ {
+	case TypeIPv4:
+		w := be64(ip, 0) // version and header length, TOS, total length, id, fragment word
+		total := uint32(w>>32) & 0xffff
+		if w>>56 != 0x45 || w&0x3fff != 0 || total-28 > rest-28 {
+			break
+		}
+		flags |= meta.IPv4
+		if u8(ip, 16) >= 0xe0 {
+			flags |= ipv4Group(be32(ip, 16))
+		}
+		switch u8(ip, 9) {
+		case ProtoUDP:
+			if uint32(be16(ip, 24))-8 <= total-28 {
+				return flags | meta.UDP, uint16(off), uint16(off + 20)
 			}
-			if u8(p, 30) >= 0xe0 {
-				flags |= ipv4Group(be32(p, 30))
-			}
-			switch u8(p, 23) {
-			case ProtoUDP:
-				if uint32(be16(p, 38))-8 <= total-28 {
-					return flags | meta.UDP, 14, 34
+		case ProtoTCP:
+			if total >= 40 {
+				if h := uint32(u8(ip, 32)) >> 4 * 4; h >= 20 && h <= total-20 {
+					return flags | meta.TCP, uint16(off), uint16(off + 20)
 				}
-			case ProtoTCP:
-				if total >= 40 {
-					if h := uint32(u8(p, 46)) >> 4 * 4; h >= 20 && h <= total-20 {
-						return flags | meta.TCP, 14, 34
-					}
+			}
+		}
+	case TypeIPv6:
+		w := be64(ip, 0) // version, class, label, payload length, next header, hop limit
+		length := uint32(w>>16) & 0xffff
+		if w>>60 != 6 || rest < 48 || length-8 > rest-48 {
+			break
+		}
+		flags |= meta.IPv6
+		if u8(ip, 24) == 0xff {
+			flags |= meta.IPMcast
+		}
+		switch uint8(w >> 8) {
+		case ProtoUDP:
+			if uint32(be16(ip, 44))-8 <= length-8 {
+				return flags | meta.UDP, uint16(off), uint16(off + 40)
+			}
+		case ProtoTCP:
+			if length >= 20 {
+				if h := uint32(u8(ip, 52)) >> 4 * 4; h >= 20 && h <= length {
+					return flags | meta.TCP, uint16(off), uint16(off + 40)
 				}
 			}
 		}

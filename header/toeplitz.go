@@ -70,9 +70,13 @@ func (t *Toeplitz) Sum(b []byte) (h uint32) {
 	return h
 }
 
-func (t *Toeplitz) word(i int, v uint32) uint32 {
-	return t.table[i][v>>24] ^ t.table[i+1][v>>16&0xff] ^ t.table[i+2][v>>8&0xff] ^ t.table[i+3][v&0xff]
+// word hashes four bytes with the tables of their places.
+func word(t *[4][256]uint32, v uint32) uint32 {
+	return t[0][v>>24] ^ t[1][v>>16&0xff] ^ t[2][v>>8&0xff] ^ t[3][v&0xff]
 }
+
+// at returns the tables of the four bytes from i on.
+func (t *Toeplitz) at(i uint32) *[4][256]uint32 { return (*[4][256]uint32)(t.table[i : i+4]) }
 
 // Flow hashes a parsed frame as a NIC with this key does, same arguments and
 // rules as FlowHash.
@@ -80,16 +84,16 @@ func (t *Toeplitz) Flow(p unsafe.Pointer, n uint32, flags meta.Flags, l3, l4 uin
 	off, ports := uint32(l3), hasPorts(n, flags, l4)
 	switch {
 	case flags&(meta.IPv4|meta.L3) == meta.IPv4|meta.L3 && n >= 20 && off <= n-20:
-		h = t.word(0, be32(p, off+12)) ^ t.word(4, be32(p, off+16))
+		h = word(t.at(0), be32(p, off+12)) ^ word(t.at(4), be32(p, off+16))
 		if ports {
-			h ^= t.word(8, be32(p, uint32(l4)))
+			h ^= word(t.at(8), be32(p, uint32(l4)))
 		}
 	case flags&(meta.IPv6|meta.L3) == meta.IPv6|meta.L3 && n >= 40 && off <= n-40:
 		for i := uint32(0); i < 32; i += 4 {
-			h ^= t.word(int(i), be32(p, off+8+i))
+			h ^= word(t.at(i), be32(p, off+8+i))
 		}
 		if ports {
-			h ^= t.word(32, be32(p, uint32(l4)))
+			h ^= word(t.at(32), be32(p, uint32(l4)))
 		}
 	}
 	return h

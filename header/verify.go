@@ -23,7 +23,7 @@ func Verify(p unsafe.Pointer, n uint32, flags meta.Flags, l3, l4 uint16) meta.Fl
 	}
 	if flags&meta.IPv4 != 0 {
 		flags |= meta.L3Checked
-		if Partial(0).addAt(unsafe.Add(p, l3), uint32(u8(p, uint32(l3))&0xf)*4).Sum16() == 0xffff {
+		if IPv4HeaderOK(unsafe.Add(p, l3)) {
 			flags |= meta.L3OK
 		} else {
 			flags |= meta.ErrL3
