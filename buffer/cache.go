@@ -229,6 +229,9 @@ const settle = time.Millisecond
 // revoke ends caching for good and brings all cached events into the store. It
 // fails if a worker stays inside a pool call for a second: it died there.
 func (p *Pool) revoke() error {
+	if p.revoked.Load() {
+		return nil
+	}
 	for i := range p.caches {
 		p.caches[i].limit.StoreSeq(0)
 	}
@@ -247,6 +250,7 @@ func (p *Pool) revoke() error {
 			c.n.StoreRel(0)
 		}
 	}
+	p.revoked.Store(true)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sort"
 	"strings"
+	"sync"
 
 	"github.com/odp-go/godp/internal/arena"
 	"github.com/odp-go/godp/worker"
@@ -77,17 +78,25 @@ func (p *Pool) poison(e *Event) {
 	}
 }
 
+// inside remembers which program counters are of this package.
+var inside sync.Map
+
 // caller returns the program counter of the first frame outside of this package.
 func caller() uintptr {
-	var pc [16]uintptr
-	n := runtime.Callers(3, pc[:])
-	fr := runtime.CallersFrames(pc[:n])
-	for {
-		f, more := fr.Next()
-		if !strings.Contains(f.Function, "godp/buffer.") || !more {
-			return f.PC
+	var pcs [16]uintptr
+	n := runtime.Callers(3, pcs[:])
+	for _, pc := range pcs[:n] {
+		in, known := inside.Load(pc)
+		if !known {
+			f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+			in = strings.Contains(f.Function, "godp/buffer.(") || strings.Contains(f.Function, "godp/buffer.Free") || strings.Contains(f.Function, "godp/buffer.free")
+			inside.Store(pc, in)
+		}
+		if !in.(bool) {
+			return pc - 1
 		}
 	}
+	return 0
 }
 
 func place(pc uint64) string {

@@ -40,7 +40,7 @@ func (k *Packet) Tailroom() int { return int(k.LastSeg().tailroom()) }
 // smaller than n (ExtendHead then adds a segment). The new bytes are undefined;
 // layer offsets are not adjusted.
 func (k *Packet) PushHead(n int) []byte {
-	if uint(n) > uint(k.Headroom()) {
+	if uint(n) > uint(k.data-uint64(k.buf)<<6) || n != 0 && (k.refs.LoadAcq() != 1 || k.state == stateIndirect) {
 		return nil
 	}
 	k.data -= uint64(n)

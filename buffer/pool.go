@@ -86,6 +86,7 @@ type Pool struct {
 
 	values   atomic.Pointer[[]any]
 	closed   atomic.Bool
+	revoked  atomic.Bool  // no worker caches any more
 	attached relax.Uint64 // external: headers with a buffer
 
 	shared struct {
