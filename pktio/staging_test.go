@@ -3,6 +3,7 @@
 package pktio_test
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
@@ -244,4 +245,9 @@ func TestStagingStress(t *testing.T) {
 	if s := p.Out(0).Stats(); s.Waiting != 0 || s.Staged == 0 {
 		t.Errorf("at the end %d wait; %d were ever staged", s.Waiting, s.Staged)
 	}
+}
+
+// contextFor returns a context that ends soon.
+func contextFor(t testing.TB) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 20*time.Millisecond)
 }

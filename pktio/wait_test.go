@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pktio_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/pktio"
+	"github.com/odp-go/godp/queue"
+	"github.com/odp-go/godp/worker"
+)
+
+func TestRecvWaitIsNeverEarly(t *testing.T) {
+	for _, g := range []*guard{{}, {noWaiter: true}} {
+		p := open(t, newSet(t, 2), newGuard("early", g), pktio.Config{})
+		start(t, p)
+		recv := func(w *worker.Worker) {
+			var b [4]*buffer.Packet
+			for _, d := range []time.Duration{0, 5 * time.Microsecond, time.Millisecond, 3 * time.Millisecond} {
+				t0 := time.Now()
+				n, err := p.In(0).RecvWait(w, b[:], d)
+				if spent := time.Since(t0); n != 0 || err != nil || spent < d {
+					t.Errorf("RecvWait(%v): %d, %v after %v", d, n, err, spent)
+				}
+			}
+		}
+		recv(nil)
+		run(t, p.Set(), 1, func(_ int, w *worker.Worker) { recv(w) })
+		p.Close()
+	}
+}
+
+// An endless wait ends with the packet, at every level, whoever sends it.
+func TestRecvWaitWakes(t *testing.T) {
+	for _, level := range []pktio.LockLevel{pktio.LockPktio, pktio.LockDevice, pktio.LockQueue, pktio.LockNone} {
+		for _, g := range []*guard{{}, {noWaiter: true}, {joint: true}} {
+			if g.joint && level == pktio.LockNone {
+				continue // sender and receiver would be two users of one ring
+			}
+			p := open(t, newSet(t, 2), newGuard("wakes", g), pktio.Config{LockLevel: level})
+			start(t, p)
+			var got atomic.Int64
+			run(t, p.Set(), 2, func(i int, w *worker.Worker) {
+				const rounds = 20
+				var b [4]*buffer.Packet
+				for round := range rounds {
+					if i == 0 {
+						n, err := p.In(0).RecvWait(w, b[:], -1)
+						if n != 1 || err != nil {
+							t.Errorf("RecvWait: %d, %v", n, err)
+							return
+						}
+						buffer.FreePackets(w, b[:n])
+						got.Add(1)
+						continue
+					}
+					if round%2 == 0 {
+						time.Sleep(300 * time.Microsecond) // let the receiver fall asleep
+					}
+					if n, err := p.Out(0).Send(w, packet(t, p, 0, round)); n != 1 || err != nil {
+						t.Errorf("Send beside a waiting receiver: %d, %v", n, err)
+						return
+					}
+					if s := p.Out(0).Stats(); s.Staged != 0 && !g.joint {
+						t.Errorf("a waiting receiver holds the sender's lock: %d packets were staged", s.Staged)
+					}
+					eventually(t, "the receiver wakes", func() bool { return got.Load() == int64(round+1) || t.Failed() })
+				}
+			})
+			if g.met.Load() != 0 {
+				t.Errorf("callers met inside a queue")
+			}
+			p.Close()
+		}
+	}
+}
+
+// Stop, Close and the stop of the worker end a wait.
+func TestRecvWaitEnds(t *testing.T) {
+	for what, want := range map[string]error{"stop": queue.ErrStopped, "close": queue.ErrClosed, "worker": nil} {
+		for _, level := range []pktio.LockLevel{pktio.LockPktio, pktio.LockQueue, pktio.LockNone} {
+			g := &guard{}
+			p := open(t, newSet(t, 2), newGuard("ends", g), pktio.Config{LockLevel: level})
+			start(t, p)
+			go func() {
+				time.Sleep(time.Millisecond)
+				switch what {
+				case "stop":
+					p.Stop()
+				case "close":
+					p.Close()
+				case "worker":
+					p.Set().Stop()
+				}
+			}()
+			run(t, p.Set(), 1, func(_ int, w *worker.Worker) {
+				var b [4]*buffer.Packet
+				if n, err := p.In(0).RecvWait(w, b[:], -1); n != 0 || !errors.Is(err, want) {
+					t.Errorf("%s, level %s: RecvWait: %d, %v", what, level, n, err)
+				}
+			})
+			p.Close()
+		}
+	}
+}
+
+// Several workers wait on one ring: each packet wakes somebody.
+func TestRecvWaitTogether(t *testing.T) {
+	const waiters, count = 3, 200
+	p := open(t, newSet(t, waiters+1), newGuard("together", &guard{}), pktio.Config{})
+	start(t, p)
+	var got atomic.Int64
+	run(t, p.Set(), waiters+1, func(i int, w *worker.Worker) {
+		var b [1]*buffer.Packet
+		if i < waiters {
+			for got.Load() < count {
+				n, err := p.In(0).RecvWait(w, b[:], 50*time.Millisecond)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				buffer.FreePackets(w, b[:n])
+				got.Add(int64(n))
+			}
+			return
+		}
+		for seq := range count {
+			if n, err := p.Out(0).Send(w, packet(t, p, 0, seq)); n != 1 || err != nil {
+				t.Error(n, err)
+				return
+			}
+			eventually(t, "somebody takes the packet", func() bool { return got.Load() > int64(seq) })
+		}
+	})
+}
+
+// Arm and Disarm are what a scheduler's watcher uses.
+func TestArm(t *testing.T) {
+	p := open(t, newSet(t, 2), newGuard("arm", &guard{}), pktio.Config{})
+	start(t, p)
+	woken := make(chan struct{}, 1)
+	fd, due, ready := p.In(0).Arm(func() { woken <- struct{}{} })
+	if fd != -1 || due != 0 || ready {
+		t.Fatalf("Arm of an empty loop: %d, %v, %v", fd, due, ready)
+	}
+	p.Out(0).Send(nil, packet(t, p, 0, 0))
+	select {
+	case <-woken:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the watcher was not woken")
+	}
+	p.In(0).Disarm()
+	if _, _, ready := p.In(0).Arm(func() {}); !ready {
+		t.Error("Arm does not see the packet that is there")
+	}
+	p.In(0).Disarm()
+}
