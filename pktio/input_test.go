@@ -245,6 +245,9 @@ func TestStatsOfBursts(t *testing.T) {
 
 // In the steady state nothing is allocated, at any level, also when waiting.
 func TestNoAllocations(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
 	for _, level := range []pktio.LockLevel{pktio.LockPktio, pktio.LockDevice, pktio.LockQueue, pktio.LockNone} {
 		for _, hash := range []pktio.Hash{pktio.HashNone, pktio.HashSymmetric} {
 			p := open(t, newSet(t, 1), "loop:allocs?seed=64", pktio.Config{LockLevel: level, Hash: hash})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/queue/ring"
 	"github.com/odp-go/godp/worker"
 )
@@ -37,12 +38,10 @@ type lanes struct {
 const maxBurst = 64
 
 type lane struct {
-	ring   *ring.SPSC
-	_      relax.Pad
-	asleep relax.Uint32 // the owner sleeps: wake it when packets come
-	wake   func()
-	full   relax.Uint64 // packets dropped because the ring was full. written by: the holder of busy
-	_      relax.Pad
+	ring *ring.SPSC
+	bell driver.Bell  // the owner sleeps: wake it when packets come
+	full relax.Uint64 // packets dropped because the ring was full. written by: the holder of busy
+	_    relax.Pad
 }
 
 func newLanes(raw *In, n, slots int, block bool) *lanes {
@@ -148,8 +147,8 @@ func (s *lanes) give(w *worker.Worker, l *lane, part []*buffer.Packet, own bool)
 		inc(&l.full, uint64(len(part)-n))
 		buffer.FreePackets(w, part[n:])
 	}
-	if !own && l.asleep.LoadAcq() != 0 && l.asleep.CAS(1, 0) {
-		l.wake()
+	if !own {
+		l.bell.Ring() // no barrier before it: the sleeper looks again after laneLook
 	}
 }
 
@@ -158,10 +157,9 @@ func (s *lanes) give(w *worker.Worker, l *lane, part []*buffer.Packet, own bool)
 // themselves once in a while, since that wake is only a hint.
 func (s *lanes) arm(w *worker.Worker, me int, wake func(), slot *waitSlot) (fd int, due time.Duration, ready bool) {
 	l := &s.lane[me]
-	l.wake = wake
-	l.asleep.StoreSeq(1)
+	l.bell.Hang(wake)
 	if l.ring.Len() > 0 {
-		l.asleep.StoreSeq(0)
+		l.bell.TakeOff()
 		return -1, 0, true
 	}
 	r := s.raw.ring
@@ -172,7 +170,7 @@ func (s *lanes) arm(w *worker.Worker, me int, wake func(), slot *waitSlot) (fd i
 	fd, due, ready = r.waiter.Arm(wake)
 	if ready {
 		r.waiter.Disarm()
-		l.asleep.StoreSeq(0)
+		l.bell.TakeOff()
 		return -1, 0, true
 	}
 	slot.armed = true
@@ -185,7 +183,7 @@ const laneLook = time.Millisecond
 
 // disarm ends arm.
 func (s *lanes) disarm(w *worker.Worker, me int, slot *waitSlot) {
-	s.lane[me].asleep.StoreSeq(0)
+	s.lane[me].bell.TakeOff()
 	if !slot.armed {
 		return
 	}
@@ -205,7 +203,7 @@ func (s *lanes) disarm(w *worker.Worker, me int, slot *waitSlot) {
 
 // release takes a worker that panicked out.
 func (s *lanes) release(w *worker.Worker, me int, slot *waitSlot) {
-	s.lane[me].asleep.CAS(1, 0)
+	s.lane[me].bell.TakeOff()
 	s.busy.CAS(holderOf(w), 0)
 }
 

@@ -124,6 +124,7 @@ func (drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Dev
 			}
 		}
 	}
+	d.info.MemID = d.pool.Index()
 	d.wire(nrx, ntx, slots)
 	return d, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/queue/ring"
 	"github.com/odp-go/godp/worker"
 )
@@ -20,10 +21,7 @@ type rxQueue struct {
 	seeds    []*buffer.Packet // frames that Start made and nobody received yet
 	hasSeeds relax.Uint32     // seeds may be read
 
-	_      relax.Pad
-	wake   func()
-	asleep relax.Uint32 // 1: wake is to be called. partner: fifo.tail
-	_      relax.Pad
+	bell driver.Bell // partner: txQueue.fence
 }
 
 // Recv implements driver.RxQueue.
@@ -71,21 +69,18 @@ func (r *rxQueue) empty() bool {
 
 // Arm implements driver.Waiter: the sender of the next frame calls wake.
 func (r *rxQueue) Arm(wake func()) (fd int, due time.Duration, ready bool) {
-	r.wake = wake
-	r.asleep.StoreSeq(1)
+	r.bell.Hang(wake)
 	return -1, 0, !r.empty()
 }
 
 // Disarm implements driver.Waiter.
-func (r *rxQueue) Disarm() { r.asleep.StoreSeq(0) }
+func (r *rxQueue) Disarm() { r.bell.TakeOff() }
 
 // ring wakes the receiver if he sleeps, after frames were published for him. The
-// store of fence orders the look at asleep behind them.
+// store of fence orders the look at the bell behind them.
 func (t *txQueue) ring(r *rxQueue) {
 	t.fence.StoreSeq(0)
-	if r.asleep.LoadAcq() != 0 && r.asleep.CAS(1, 0) {
-		r.wake()
-	}
+	r.bell.Ring()
 }
 
 // wire is a ring and the receive queue that it feeds.
@@ -102,7 +97,7 @@ type txQueue struct {
 	tooLong relax.Uint64
 	full    relax.Uint64
 	noBuf   relax.Uint64
-	fence   relax.Uint32 // a full barrier between publishing and looking at rxQueue.asleep
+	fence   relax.Uint32 // a full barrier between publishing and looking at rxQueue.bell
 	_       relax.Pad
 }
 
