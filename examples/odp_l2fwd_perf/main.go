@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command odp_l2fwd_perf measures forwarding, and does nothing else: it is the
+// shortest forwarder of both modes. Interface 2k forwards to 2k+1 and back (the last of
+// an odd number to itself), both MAC addresses are rewritten, a burst that is not
+// accepted is dropped.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/odp-go/godp/examples/internal/opt"
+	"github.com/odp-go/godp/header"
+	"github.com/odp-go/godp/odp"
+	_ "github.com/odp-go/godp/platform/loop"
+	_ "github.com/odp-go/godp/platform/netmap"
+	_ "github.com/odp-go/godp/platform/null"
+)
+
+const (
+	maxBurst  = 256
+	batch     = 64 // bursts between two publications of the counts
+	schedWait = 100 * time.Millisecond
+)
+
+// counts are a worker's; the worker alone writes them.
+type counts struct{ packets, bursts, polls, drops atomic.Uint64 }
+
+type paddedCounts struct {
+	counts
+	_ [128]byte
+}
+
+func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// Main returns the exit status.
+func Main(args []string, stdout, stderr io.Writer) int {
+	err := run(args, stdout)
+	if err != nil {
+		fmt.Fprintln(stderr, "odp_l2fwd_perf:", err)
+	}
+	return opt.Status(err)
+}
+
+func run(args []string, out io.Writer) error {
+	fs := flag.NewFlagSet("odp_l2fwd_perf", flag.ContinueOnError)
+	ifs := fs.String("i", "loop:0?seed=512,loop:1?seed=512", "interfaces, separated by commas")
+	mode := fs.String("m", "burst", "burst, queue (= atomic), parallel or ordered")
+	workers := fs.Int("c", 1, "workers, at least one per pair of interfaces in burst mode")
+	burst := fs.Int("b", 32, "most packets in a burst, 1 to 256")
+	seconds := fs.Float64("t", 2, "seconds of the measurement, after 0.5 s of warm-up")
+	help := func(w io.Writer) {
+		fmt.Fprintln(w, "odp_l2fwd_perf [options]: measure forwarding between interfaces")
+		fs.SetOutput(w)
+		fs.PrintDefaults()
+	}
+	if done, err := opt.Parse(fs, args, out, help); done || err != nil {
+		return err
+	}
+	names, err := opt.Interfaces(*ifs)
+	if err != nil {
+		return err
+	}
+	m, err := opt.ParseMode(*mode)
+	if err != nil || m == opt.Plain {
+		return opt.Usage("-m %q: burst, queue, atomic, parallel or ordered", *mode)
+	}
+	if *burst < 1 || *burst > maxBurst || *workers < 1 || *workers > 64 || *seconds <= 0 {
+		return opt.Usage("-b 1 to %d, -c 1 to 64, -t above 0", maxBurst)
+	}
+	return measure(names, m, *workers, *burst, *seconds, out)
+}
+
+// bench is one measurement.
+type bench struct {
+	inst    *odp.Instance
+	mode    opt.Mode
+	burst   int
+	workers int
+	ports   []*odp.Port
+	macs    [][12]byte // by output
+	route   []int      // port index -> output
+	stats   []paddedCounts
+	started atomic.Int32
+}
+
+func measure(names []string, m opt.Mode, workers, burst int, seconds float64, out io.Writer) error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	inst, err := odp.Open(ctx, odp.Config{Name: "l2fwd_perf", Workers: workers, Nice: -20, Log: slog.New(slog.DiscardHandler),
+		Scheduler: odp.SchedulerConfig{Idle: odp.IdleBusy}})
+	if err != nil {
+		return err
+	}
+	defer inst.Close()
+	b := &bench{inst: inst, mode: m, burst: burst, workers: workers, stats: make([]paddedCounts, inst.Config().MaxWorkers)}
+	if err := b.open(ctx, names); err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- inst.Run(ctx, b.loop) }()
+	time.Sleep(500 * time.Millisecond)
+	before, start := b.read(), time.Now()
+	time.Sleep(time.Duration(seconds * float64(time.Second)))
+	after, took := b.read(), time.Since(start)
+	stop()
+	if err := <-done; err != nil {
+		return err
+	}
+	packets, bursts, polls, drops := after[0]-before[0], after[1]-before[1], after[2]-before[2], after[3]-before[3]
+	if packets == 0 {
+		return fmt.Errorf("nothing was forwarded: is there traffic on %v", names)
+	}
+	fmt.Fprintf(out, "%s, %d workers: %.2f Mpps, %.2f ns per packet, burst %.1f of %d, empty polls %.1f %%, drops %d\n",
+		m, workers, float64(packets)/took.Seconds()/1e6, float64(took.Nanoseconds())/float64(packets), float64(packets)/float64(bursts), burst,
+		100*float64(polls-bursts)/float64(polls), drops)
+	return inst.Close()
+}
+
+// open opens the interfaces: one receive queue each, and a send queue for each worker
+// where the device has so many.
+func (b *bench) open(ctx context.Context, names []string) error {
+	cfg := odp.PortConfig{}
+	cfg.RxQueues, cfg.TxQueues = 1, b.workers
+	if b.mode.Scheduled() {
+		cfg.Mode, cfg.Sync = odp.ModeScheduled, [...]odp.Sync{opt.Parallel: odp.Parallel, opt.Atomic: odp.Atomic, opt.Ordered: odp.Ordered}[b.mode]
+	}
+	for i, name := range names {
+		p, err := b.inst.OpenPort(ctx, name, cfg)
+		if err != nil {
+			return err
+		}
+		b.ports = append(b.ports, p)
+		b.macs = append(b.macs, header.MACPattern([]byte{2, 0, 0, 0, 0, byte(i)}, p.MAC()))
+		for len(b.route) <= p.Index() {
+			b.route = append(b.route, 0)
+		}
+		b.route[p.Index()] = min(i^1, len(names)-1)
+	}
+	return nil
+}
+
+// loop is what each worker runs.
+func (b *bench) loop(w *odp.Worker) error {
+	var pkts [maxBurst]*odp.Packet
+	me, c := int(b.started.Add(1))-1, &b.stats[w.ID()].counts
+	var polls, bursts, packets, drops uint64
+	for k := me; w.Running(); k++ {
+		n, to, err := b.receive(w, pkts[:b.burst], k)
+		if n > 0 {
+			for _, p := range pkts[:n] {
+				header.SetMACs(p.DataPtr(), &b.macs[to])
+			}
+			o := b.ports[to]
+			var sent int
+			sent, err = o.Out(me%o.NumOut()).Send(w, pkts[:n])
+			odp.FreePackets(w, pkts[sent:n])
+			drops += uint64(n - sent)
+			packets += uint64(n)
+			bursts++
+		}
+		if polls++; polls%batch == 0 {
+			c.polls.Store(polls)
+			c.bursts.Store(bursts)
+			c.packets.Store(packets)
+			c.drops.Store(drops)
+		}
+		if err != nil {
+			return nil // stopped
+		}
+	}
+	return nil
+}
+
+// receive gets a burst and says where it goes: from the scheduler, or from the
+// interfaces in turn.
+func (b *bench) receive(w *odp.Worker, pkts []*odp.Packet, k int) (n, to int, err error) {
+	if b.mode.Scheduled() {
+		n, q, err := b.inst.Schedule(w, odp.EventsOf(pkts), schedWait)
+		if n > 0 {
+			to = b.route[q.Context().(*odp.Port).Index()]
+		}
+		return n, to, err
+	}
+	in := b.ports[k%len(b.ports)]
+	n, err = in.In(0).Recv(w, pkts)
+	return n, b.route[in.Index()], err
+}
+
+// read sums the counts: packets, bursts, polls, drops.
+func (b *bench) read() (t [4]uint64) {
+	for i := range b.stats {
+		s := &b.stats[i].counts
+		for k, v := range []*atomic.Uint64{&s.packets, &s.bursts, &s.polls, &s.drops} {
+			t[k] += v.Load()
+		}
+	}
+	return t
+}
