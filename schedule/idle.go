@@ -77,7 +77,7 @@ func (s *Scheduler) await(w *worker.Worker, p *state, ev []*buffer.Event, wait t
 			s.park(w, p, left)
 		}
 	}
-	p.miss = 0
+	p.miss, p.naps = 0, 0
 	if p.idling {
 		p.idling = false
 		if s.idle.Add(^uint32(0)) != 0 {
@@ -95,6 +95,7 @@ func (s *Scheduler) park(w *worker.Worker, p *state, d time.Duration) {
 	p.sleep.StoreSeq(1) // partner: wake
 	if d, idle := s.watch(p, d); idle && !w.Stopping() && p.epoch == s.epoch.LoadAcq() {
 		bump(&p.stats.parks, 1)
+		p.naps++
 		p.parking = true
 		w.Park(d, p.fds)
 		p.parking = false

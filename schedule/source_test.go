@@ -86,7 +86,7 @@ func (in *sleepy) Disarm() {
 	in.busy.Store(0)
 }
 
-func detach(t *testing.T, q *Queue, w *worker.Worker) {
+func detach(t testing.TB, q *Queue, w *worker.Worker) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), liveness)
 	defer cancel()
@@ -346,7 +346,7 @@ func TestSleepOnInputs(t *testing.T) {
 		}
 		ins, qs = append(ins, in), append(qs, q)
 	}
-	bare := &input{r: r} // can't be slept on: polled every millisecond
+	bare := &input{r: r} // can't be slept on
 	q := r.queue(QueueConfig{})
 	if err := q.AttachSource(bare); err != nil {
 		t.Fatal(err)

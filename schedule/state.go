@@ -57,7 +57,8 @@ type state struct {
 	looked   int64 // when it looked at others' rings first
 	credit   int
 	turn     int // of the priorities that get a minimum share
-	miss     int
+	miss     int // passes without result, one after the other
+	naps     int // sleeps, one after the other
 	epoch    uint32
 	prios    uint8              // priorities in use in the groups of this worker
 	use      [Priorities]uint64 // groups of this worker that have queues, by priority
