@@ -94,6 +94,8 @@ func (k *kernel) Close(fd int) syscall.Errno {
 	b := f.bind.Load()
 	if f.mapped == 0 {
 		f.unbind()
+	} else {
+		w.mapped[f] = true
 	}
 	w.mu.Unlock()
 	if ready != nil {
@@ -169,8 +171,12 @@ func (m *mapping) Unmap() error {
 	w := m.f.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
 	m.f.mapped--
 	if m.f.mapped == 0 && m.f.closed {
+		delete(w.mapped, m.f)
 		m.f.unbind()
 	}
 	m.r.drop(w)

@@ -287,3 +287,31 @@ func TestOpenCloseCycles(t *testing.T) {
 		t.Errorf("left: %d open, %d regions, %d switches, %d pipes", w.Open(), len(w.regions), len(w.bridges), len(w.pipes))
 	}
 }
+
+// A World gives its memory back at Close, also what clients forgot.
+func TestWorldClose(t *testing.T) {
+	for i := 0; i < 3; i++ {
+		w := NewWorld(Config{Mem: tiny, Private: Geometry{BufNum: 64}})
+		must(t, w.NIC("eth0", NICConfig{TxSlots: 8, RxSlots: 8}))
+		a := open(t, w, "eth0")
+		b := open(t, w, "vale0:a", slots(8, 8))
+		b.k.Close(b.fd)
+		regions := []*region{w.regions[1], b2r(w)}
+		w.Close()
+		for _, r := range regions {
+			if r == nil || r.mem != nil {
+				t.Errorf("region %+v keeps its memory", r)
+			}
+		}
+		if w.Open() != 0 {
+			t.Errorf("%d open", w.Open())
+		}
+		a.m.Unmap() // late: nothing
+		b.m.Unmap()
+		if e := a.txsync(); e == 0 {
+			t.Error("a sync after Close")
+		}
+	}
+}
+
+func b2r(w *World) *region { return w.bridges["vale0"].ports[0].mem }

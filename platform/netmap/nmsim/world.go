@@ -56,6 +56,7 @@ type World struct {
 	pipes   map[string]*port
 	bridges map[string]*bridge
 	regions map[uint16]*region
+	mapped  map[*file]bool // closed, and bound as long as they are mapped
 	files   [maxFiles]atomic.Pointer[file]
 	leaks   Leaks
 	faults  callFaults
@@ -80,7 +81,7 @@ func NewWorld(cfg Config) *World {
 	cfg.Mem = cfg.Mem.or(Geometry{abi.DefIfSize, abi.DefIfNum, abi.DefRingSize, abi.DefRingNum, abi.DefBufSize, 32768})
 	cfg.Private = cfg.Private.or(Geometry{abi.PrivIfSize, abi.PrivIfNum, abi.PrivRingSize, abi.PrivRingNum, abi.PrivBufSize, abi.PrivBufNum})
 	w := &World{cfg: cfg, start: time.Now(), ports: map[string]*port{}, pipes: map[string]*port{},
-		bridges: map[string]*bridge{}, regions: map[uint16]*region{}}
+		bridges: map[string]*bridge{}, regions: map[uint16]*region{}, mapped: map[*file]bool{}}
 	w.wake = sync.NewCond(&w.mu)
 	w.regions[1] = newRegion(1, 1, false, cfg.Mem)
 	return w
@@ -214,12 +215,14 @@ func (w *World) Close() {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for f := range w.mapped {
+		f.unbind()
+	}
+	clear(w.mapped)
 	w.closed = true
 	w.wake.Broadcast()
 	for _, r := range w.regions {
-		if r.users == 0 {
-			r.release()
-		}
+		r.release()
 	}
 }
 
