@@ -348,6 +348,32 @@ func ringName(dir string, g *ring) string {
 	return fmt.Sprintf("%s %d", dir, g.id)
 }
 
+// wentDown handles a sync that failed with EIO, the n-th in a row: true when the
+// reason is that the interface is down, which the watcher has not told yet, or was a
+// moment ago. It is no fault then.
+func (d *device) wentDown(errno syscall.Errno, n int) bool {
+	if errno != syscall.EIO || d.kind != abi.KindNIC || d.c.sys == nil {
+		return false
+	}
+	i, err := d.c.sys.Interface(d.spec.Port)
+	if err != nil {
+		return false
+	}
+	if i.Up {
+		return n < 3
+	}
+	d.blocked.CAS(0, blockedDown)
+	if i, err = d.c.sys.Interface(d.spec.Port); err == nil && i.Up {
+		d.blocked.CAS(blockedDown, 0) // the watcher may have told before
+	}
+	return true
+}
+
+// removed makes the error of a port whose interface was removed.
+func (d *device) removed(g *ring, dir string) error {
+	return d.fault(ringName(dir, g), "the interface was removed", 0)
+}
+
 // syncReason explains the errno of a sync call.
 func syncReason(errno syscall.Errno) string {
 	switch errno {

@@ -31,15 +31,21 @@ type ring struct {
 // hostRing is added to the number of a host ring in names.
 const hostRing = 1 << 15
 
-// slots returns how many slots belong to the client now; ok is false when the
-// kernel's tail is outside the ring.
-func (g *ring) slots() (n uint32, ok bool) {
+// slots returns how many slots belong to the client now. A reason means that the
+// ring can't be used any more: the kernel's tail is outside of it, or the kernel has put
+// head back, which it does when it finds an index or a slot that it does not accept.
+func (g *ring) slots() (n uint32, bad string) {
 	tail := g.r.Tail()
 	if tail >= g.n {
-		return 0, false
+		return 0, "the kernel's tail is outside the ring"
 	}
-	return abi.Avail(g.head, tail, g.n), true
+	if g.r.Head() != g.head {
+		return 0, whyReset
+	}
+	return abi.Avail(g.head, tail, g.n), ""
 }
+
+const whyReset = "the kernel has reset the ring, because it found an index or a slot that it does not accept, or another program uses the ring"
 
 // publish hands everything before head to the kernel.
 func (g *ring) publish(head uint32) {
@@ -52,7 +58,3 @@ func (g *ring) pending() bool {
 	tail := g.r.Tail()
 	return tail < g.n && abi.Next(tail, g.n) != g.head
 }
-
-// reset reports whether the kernel has put back head, which it does when it
-// finds an index or a slot that it does not accept.
-func (g *ring) reset() bool { return g.r.Head() != g.head }

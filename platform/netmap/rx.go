@@ -31,6 +31,7 @@ type rxQueue struct {
 	used    uint32 // slots consumed since the last sync
 	half    uint32 // sync when more than this were
 	fds     []int
+	eio     int                          // syncs in a row that failed
 	failed  error                        // sticky: what Recv returns from now on
 	chain   [abi.MaxFrags]*buffer.Packet // segments of a frame in several slots
 	scratch [1]*buffer.Packet
@@ -65,7 +66,13 @@ func (q *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 		return 0, q.failed
 	}
 	n := q.visible(w, pkts)
-	if n == len(pkts) && q.used <= q.half || q.failed != nil || q.d.blocked.LoadAcq() != 0 {
+	if n == len(pkts) && q.used <= q.half || q.failed != nil {
+		return n, q.report(n)
+	}
+	if b := q.d.blocked.LoadAcq(); b != 0 {
+		if b == blockedGone && n == 0 {
+			q.failed = q.d.removed(nil, "rx")
+		}
 		return n, q.report(n)
 	}
 	q.sync()
@@ -88,9 +95,10 @@ func (q *rxQueue) visible(w *worker.Worker, pkts []*buffer.Packet) int {
 	n := 0
 	for range q.rings {
 		g := &q.rings[q.next]
-		avail, ok := g.slots()
-		if !ok {
-			q.fail(g, "the kernel's tail is outside the ring", 0)
+		avail, bad := g.slots()
+		if bad != "" {
+			add(&q.resets, 1)
+			q.fail(g, bad, 0)
 			return n
 		}
 		if avail > 0 && n < len(pkts) {
@@ -232,19 +240,14 @@ func (q *rxQueue) sync() {
 	for _, fd := range q.fds {
 		if errno := d.c.k.Ioctl(fd, d.c.num.RxSync, nil); errno != 0 {
 			add(&q.syncErrs, 1)
-			q.fail(nil, syncReason(errno), errno)
+			if q.eio++; !d.wentDown(errno, q.eio) {
+				q.fail(nil, syncReason(errno), errno)
+			}
 			return
 		}
 	}
 	add(&q.syncs, uint64(len(q.fds)))
-	q.used = 0
-	for i := range q.rings {
-		if g := &q.rings[i]; g.reset() {
-			add(&q.resets, 1)
-			q.fail(g, "the kernel has reset the ring: it found an index or slot that it does not accept", 0)
-			return
-		}
-	}
+	q.used, q.eio = 0, 0
 }
 
 // copyOut receives by copying, into packets of a pool that is not the region's.

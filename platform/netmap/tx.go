@@ -28,6 +28,7 @@ type txQueue struct {
 	multi  bool         // the port carries frames of several slots
 	pad    bool
 	g      ring
+	eio    int   // syncs in a row that failed
 	failed error // sticky: what Send returns from now on
 	plan   [abi.MaxFrags]*buffer.Segment
 
@@ -57,8 +58,11 @@ func (q *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 		}
 		return 0, q.failed
 	}
-	if q.d.blocked.LoadAcq() != 0 {
-		return 0, nil
+	if b := q.d.blocked.LoadAcq(); b != 0 {
+		if b == blockedGone {
+			q.failed = q.d.removed(nil, "tx")
+		}
+		return 0, q.failed
 	}
 	n := q.fill(w, pkts)
 	if n == len(pkts) {
@@ -87,9 +91,10 @@ func (q *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 // returns how many it took.
 func (q *txQueue) fill(w *worker.Worker, pkts []*buffer.Packet) int {
 	g := &q.g
-	left, ok := g.slots()
-	if !ok {
-		q.fail("the kernel's tail is outside the ring", 0)
+	left, bad := g.slots()
+	if bad != "" {
+		add(&q.resets, 1)
+		q.fail(bad, 0)
 		return 0
 	}
 	var (
@@ -253,14 +258,13 @@ func (q *txQueue) sync() {
 	d := q.d
 	if errno := d.c.k.Ioctl(q.g.fd, d.c.num.TxSync, nil); errno != 0 {
 		add(&q.syncErrs, 1)
-		q.fail(syncReason(errno), errno)
+		if q.eio++; !d.wentDown(errno, q.eio) {
+			q.fail(syncReason(errno), errno)
+		}
 		return
 	}
 	add(&q.syncs, 1)
-	if q.g.reset() {
-		add(&q.resets, 1)
-		q.fail("the kernel has reset the ring: it found an index or slot that it does not accept", 0)
-	}
+	q.eio = 0
 }
 
 // Drops implements driver.TxQueue.

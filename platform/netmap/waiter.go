@@ -24,7 +24,7 @@ func (q *rxQueue) Arm(wake func()) (fd int, due time.Duration, ready bool) {
 		return -1, 0, true
 	}
 	for i := range q.rings {
-		if n, ok := q.rings[i].slots(); !ok || n > 0 && !q.rings[i].ahead {
+		if n, bad := q.rings[i].slots(); bad != "" || n > 0 && !q.rings[i].ahead {
 			return -1, 0, true
 		}
 	}
