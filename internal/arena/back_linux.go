@@ -176,14 +176,10 @@ func backFD(r *Range, fd int, offset int64) (clean bool, err error) {
 	return true, nil
 }
 
-// empty replaces the mapping of a range.
+// empty replaces the mapping of a range, with its guard: neighbours that are closed
+// too are then one mapping for the system, whose number is limited.
 func empty(r *Range) error {
-	n := r.Size
-	if r.Backing == HugeTLB {
-		n = roundUp(n, sys.HugePage)
-	}
-	err := mapOver(r.Off, n, unix.PROT_READ, anon|unix.MAP_NORESERVE)
-	if err != nil {
+	if err := mapOver(r.Off, r.span, unix.PROT_READ, anon|unix.MAP_NORESERVE); err != nil {
 		return memoryError(err)
 	}
 	return nil

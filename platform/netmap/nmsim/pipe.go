@@ -45,7 +45,8 @@ func (w *World) pipePort(name string, r *abi.Register, mem *region, create bool)
 		tx, rx, txSlots, rxSlots = up.nTx(), up.nRx(), int(up.tx[0].n), int(up.rx[0].n)
 		mem = up.mem
 	} else if mem == nil {
-		mem = w.regions[1]
+		// the kernel makes a temporary interface, whose memory is private
+		mem = w.privateRegion(1, 1, max(abi.DefSlots, int(r.TxSlots)), max(abi.DefSlots, int(r.RxSlots)), int(r.ExtraBufs))
 	}
 	wtx, wrx, wts, wrs := int(r.TxRings), int(r.RxRings), int(r.TxSlots), int(r.RxSlots)
 	master := name[i] == '{'
@@ -98,6 +99,9 @@ func (w *World) forget(p *port) {
 	case p.kind == kindPipe && p.other.fds == 0:
 		delete(w.pipes, p.name)
 		delete(w.pipes, p.other.name)
+		if p.mem.private && p.mem.users == 0 {
+			delete(w.regions, p.mem.id)
+		}
 		parent := p.name[:strings.IndexAny(p.name, "{}")]
 		if b, i := w.findVale(parent); b != nil {
 			w.forget(b.ports[i])

@@ -46,7 +46,7 @@ func TestPropertyBuffersAndIndices(t *testing.T) {
 			k.mmap()
 			c = append(c, k)
 		}
-		mem := w.regions[1]
+		mem := w.regions[c[0].reg.MemID]
 		var mine []uint32 // extra buffers in hand
 		for _, k := range c {
 			for i := k.ifp.BufsHead(); i != 0; i = *(*uint32)(mem.buf(i)) {

@@ -101,22 +101,28 @@ func (w *World) softPort(name string, tx, rx uint16, txSlots, rxSlots uint32, me
 	p.addRings(nt, nr, 0, ts, rs)
 	p.cfg.MoreFrag = true
 	if mem == nil {
-		g := w.cfg.Private
-		// The kernel plans for fake host rings, which are never made, and for pipes on
-		// the port (two; of their buffers only half are planned here).
-		g.RingNum = max(g.RingNum, nt+nr+2+16)
-		g.RingSize = max(g.RingSize, abi.RingSize+abi.SlotSize*max(ts, rs))
-		g.BufNum = max(g.BufNum, abi.FirstBuf+(nt+1+4)*ts+(nr+1+4)*rs+min(extra, 524288))
-		g.IfNum = max(g.IfNum, 2+8)
-		id := uint16(2)
-		for w.regions[id] != nil {
-			id++
-		}
-		mem = newRegion(id, -1, true, g)
-		w.regions[id] = mem
+		mem = w.privateRegion(nt, nr, ts, rs, extra)
 	}
 	p.mem = mem
 	return p
+}
+
+// privateRegion makes a region for one software port. The kernel plans for fake host
+// rings, which are never made, and for pipes on the port (two; of their buffers only
+// half are planned here).
+func (w *World) privateRegion(nt, nr, ts, rs, extra int) *region {
+	g := w.cfg.Private
+	g.RingNum = max(g.RingNum, nt+nr+2+16)
+	g.RingSize = max(g.RingSize, abi.RingSize+abi.SlotSize*max(ts, rs))
+	g.BufNum = max(g.BufNum, abi.FirstBuf+(nt+1+4)*ts+(nr+1+4)*rs+min(extra, 524288))
+	g.IfNum = max(g.IfNum, 2+8)
+	id := uint16(2)
+	for w.regions[id] != nil {
+		id++
+	}
+	mem := newRegion(id, -1, true, g)
+	w.regions[id] = mem
+	return mem
 }
 
 func (w *World) bridge(sw string) (*bridge, syscall.Errno) {
