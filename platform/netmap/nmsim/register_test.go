@@ -338,7 +338,7 @@ func TestMemoryIDs(t *testing.T) {
 	if g := ids("eth0", "eth1", "eth2", "eth2{a", "eth0}b"); g != "1 1 5 5 1 " {
 		t.Error(g)
 	}
-	if g := ids("vale0:a", "vale0:b", "vale0:a{1", "none{1"); g != "2 3 2 1 " {
+	if g := ids("vale0:a", "vale0:b", "vale0:a{1", "none{1"); g != "2 3 2 4 " {
 		t.Error(g)
 	}
 	a := open(t, w, "vale0:a", memID(1))

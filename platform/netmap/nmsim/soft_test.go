@@ -87,7 +87,7 @@ func TestPipeSwap(t *testing.T) {
 	got, n, _ := rx.Slot(0).Load()
 	rx.Slot(0).Store(mine, 0, abi.SlotBufChanged)
 	s.ifp.SetBufsHead(got)
-	*(*uint32)(w.regions[1].buf(got)) = 0
+	*(*uint32)(w.regions[s.reg.MemID].buf(got)) = 0
 	rx.SetHead(1)
 	s.rxsync()
 	m.txsync()
@@ -108,10 +108,10 @@ func TestPipeCloseWithSwap(t *testing.T) {
 	s.rxsync()
 	rx := s.rxr(0)
 	head := s.ifp.BufsHead()
-	second := *(*uint32)(w.regions[1].buf(head))
+	second := *(*uint32)(w.regions[s.reg.MemID].buf(head))
 	got, _, _ := rx.Slot(1).Load()
 	rx.Slot(1).Store(head, 0, abi.SlotBufChanged)
-	*(*uint32)(w.regions[1].buf(got)) = second
+	*(*uint32)(w.regions[s.reg.MemID].buf(got)) = second
 	s.ifp.SetBufsHead(got)
 	s.close()
 	m.close()
