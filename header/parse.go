@@ -140,6 +140,17 @@ func ParseSegment(p unsafe.Pointer, n, total uint32, layer meta.Layer) (flags me
 	return parse(p, n, max(n, total), layer)
 }
 
+// ParseL3 is ParseSegment for bytes without a layer 2 header, as a tun device and
+// odp_packet_parse with an IP start give them: typ (TypeIPv4, TypeIPv6, TypeARP) says
+// what is at p. Another typ finds nothing, nor does a layer
+// that ends at layer 2.
+func ParseL3(p unsafe.Pointer, n, total uint32, typ uint16, layer meta.Layer) (flags meta.Flags, l3, l4 uint16) {
+	if layer <= meta.LayerL2 {
+		return 0, noOff, noOff
+	}
+	return parseL3(p, n, max(n, total), 0, typ, layer, 0)
+}
+
 func macGroup(p unsafe.Pointer) meta.Flags {
 	if be32(p, 0) == 0xffffffff && be16(p, 4) == 0xffff {
 		return meta.EthBcast | meta.EthMcast
@@ -199,6 +210,11 @@ func parse(p unsafe.Pointer, n, total uint32, layer meta.Layer) (flags meta.Flag
 	if layer == meta.LayerL2 {
 		return flags, uint16(off), noOff
 	}
+	return parseL3(p, n, total, off, typ, layer, flags)
+}
+
+// parseL3 looks at what an EtherType names, at off.
+func parseL3(p unsafe.Pointer, n, total, off uint32, typ uint16, layer meta.Layer, flags meta.Flags) (_ meta.Flags, l3, l4 uint16) {
 	switch typ {
 	case TypeIPv4:
 		return parseIPv4(p, n, total, off, layer, flags|meta.IPv4)

@@ -137,6 +137,35 @@ func TestParseDepth(t *testing.T) {
 	}
 }
 
+// TestParseL3 parses every untagged case again from its layer 3 header on.
+func TestParseL3(t *testing.T) {
+	n := 0
+	for _, c := range cases {
+		if len(c.frame) < 14 || isTag(be16(unsafe.Pointer(&c.frame[0]), 12)) || be16(unsafe.Pointer(&c.frame[0]), 12) <= maxLength8023 {
+			continue
+		}
+		n++
+		b := slices.Clip(slices.Clone(c.frame[14:]))
+		want := c.want
+		want.flags &^= meta.L2 | meta.EthBcast | meta.EthMcast | meta.Jumbo
+		for _, o := range []*uint16{&want.l3, &want.l4} {
+			if *o != noOff {
+				*o -= 14
+			}
+		}
+		f, l3, l4 := ParseL3(unsafe.Pointer(unsafe.SliceData(b)), uint32(len(b)), uint32(len(b)), be16(unsafe.Pointer(&c.frame[0]), 12), meta.LayerAll)
+		if got := (result{f, l3, l4}); got != want {
+			t.Errorf("%s: %b %d %d, want %b %d %d", c.name, f, l3, l4, want.flags, want.l3, want.l4)
+		}
+		if f, l3, l4 = ParseL3(unsafe.Pointer(unsafe.SliceData(b)), uint32(len(b)), 0, TypeIPv4, meta.LayerL2); f != 0 || l3 != noOff || l4 != noOff {
+			t.Errorf("%s: layer 2 asked for: %b", c.name, f)
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d cases", n)
+	}
+}
+
 // check compares Parse with its twin at every depth, in memory that ends at the
 // frame's end, so that a read beyond it is seen by the race detector's checkptr.
 func check(t *testing.T, frame []byte) {

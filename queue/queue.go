@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package queue holds the plain queues, and the two interfaces through which
-// queues, schedulers and packet I/O meet: Source and Dest.
 package queue
 
 import (

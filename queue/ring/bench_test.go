@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/relax"
 )
 
 // BenchmarkLoop is odp_queue_perf with one worker: dequeue a burst, enqueue it again,
@@ -60,14 +61,20 @@ func BenchmarkPipe(b *testing.B) {
 					runtime.LockOSThread()
 					ids := make([]uint32, burst)
 					for n := 0; n < b.N; {
-						n += r.Enqueue(ids[:min(burst, b.N-n)])
+						k := r.Enqueue(ids[:min(burst, b.N-n)])
+						if n += k; k == 0 {
+							relax.Pause()
+						}
 					}
 				})
 				wg.Go(func() {
 					runtime.LockOSThread()
 					ids := make([]uint32, burst)
 					for n := 0; n < b.N; {
-						n += r.Dequeue(ids)
+						k := r.Dequeue(ids)
+						if n += k; k == 0 {
+							relax.Pause()
+						}
 					}
 				})
 				wg.Wait()
