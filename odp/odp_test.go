@@ -5,27 +5,15 @@ package odp
 import (
 	"io"
 	"log/slog"
-	"os"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/odp-go/godp/internal/testkit"
 )
 
-func TestMain(m *testing.M) {
-	// ants starts two goroutines for a pool of its own when it is imported.
-	opt := goleak.IgnoreCurrent()
-	code := m.Run()
-	if code == 0 {
-		if err := goleak.Find(opt); err != nil {
-			os.Stderr.WriteString("goroutines left: " + err.Error() + "\n")
-			code = 1
-		}
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // liveness is how long anything may take before it counts as hung.
 const liveness = 20 * time.Second

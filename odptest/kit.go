@@ -6,14 +6,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
-	"github.com/odp-go/godp/internal/sys"
+	"github.com/odp-go/godp/internal/testkit"
 	"github.com/odp-go/godp/odp"
 )
 
@@ -102,47 +99,7 @@ func Await(t testing.TB, what string, f func() bool) {
 }
 
 // Main is for TestMain: it runs the tests of a package and fails it if they leave
-// goroutines or descriptors behind.
+// goroutines, descriptors, mapped files or packet memory behind.
 //
 //	func TestMain(m *testing.M) { odptest.Main(m) }
-func Main(m *testing.M) { os.Exit(run(m.Run)) }
-
-func run(tests func() int) int {
-	old := goleak.IgnoreCurrent() // the goroutine pool's package starts some when it is imported
-	before := descriptors()
-	if code := tests(); code != 0 {
-		return code
-	}
-	code := 0
-	if err := goleak.Find(old); err != nil {
-		fmt.Fprintln(os.Stderr, "odptest: goroutines are left:", err)
-		code = 1
-	}
-	for fd, target := range descriptors() {
-		if before[fd] != target && !runtimeFile(target) {
-			fmt.Fprintf(os.Stderr, "odptest: descriptor %d is left open on %s\n", fd, target)
-			code = 1
-		}
-	}
-	return code
-}
-
-// descriptors are the open files, by number; empty where the system does not tell.
-func descriptors() map[int]string {
-	m := map[int]string{}
-	list, _ := sys.Descriptors(sys.Root())
-	for _, d := range list {
-		m[d.FD] = d.Target
-	}
-	return m
-}
-
-// runtimeFile tells the files that the Go runtime opens once and keeps: its poller,
-// and what the test binary reads about itself.
-func runtimeFile(target string) bool {
-	switch target {
-	case "anon_inode:[eventpoll]", "anon_inode:[eventfd]":
-		return true
-	}
-	return false
-}
+func Main(m *testing.M) { testkit.Main(m) }
