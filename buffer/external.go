@@ -99,6 +99,13 @@ func (p *Pool) Detach(f func(buf, ext uint32)) error {
 	return nil
 }
 
+// Lose takes a header out of the pool whose buffer is gone (SwapBuf left none): it
+// counts as detached from then on. The caller owns the packet, and forgets it.
+func (p *Pool) Lose(k *Packet) {
+	k.buf, k.bufLen, k.ext, k.state = 0, 0, 0, stateDetached
+	p.attached.Add(^uint64(0))
+}
+
 // Attached returns how many headers have a buffer. Any goroutine.
 func (p *Pool) Attached() int { return int(p.attached.LoadAcq()) }
 

@@ -84,10 +84,11 @@ type Pool struct {
 	statsMu sync.Mutex
 	zero    PoolStats // the counters at the last ResetStats
 
-	values   atomic.Pointer[[]any]
-	closed   atomic.Bool
-	revoked  atomic.Bool  // no worker caches any more
-	attached relax.Uint64 // external: headers with a buffer
+	values    atomic.Pointer[[]any]
+	closed    atomic.Bool
+	revoked   atomic.Bool  // no worker caches any more
+	abandoned atomic.Bool  // closed with events out
+	attached  relax.Uint64 // external: headers with a buffer
 
 	shared struct {
 		_                                 relax.Pad

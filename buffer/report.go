@@ -113,6 +113,9 @@ func (p *Pool) Available() int {
 // Out returns the number of events that are allocated. Any goroutine; exact
 // when no call runs.
 func (p *Pool) Out() int {
+	if p.closed.Load() {
+		return 0
+	}
 	n := p.num
 	if p.ext {
 		n = p.Attached()
@@ -138,6 +141,9 @@ func (p *Pool) Leaks() string {
 // a late free panics with a message.
 func (p *Pool) Close() error {
 	if p.closed.Load() {
+		if p.abandoned.Load() {
+			return nil
+		}
 		return p.bad("closed already")
 	}
 	if err := p.revoke(); err != nil {
@@ -154,16 +160,14 @@ func (p *Pool) Close() error {
 
 // Abandon is Close whatever is still allocated: an access to an event that is out
 // then reads zeroes or faults, and its free panics with a message. For the end of a
-// program that has lost packets; Leaks, asked before, names them. Closing again
-// does nothing.
+// program that has lost packets; Leaks, asked before, names them. The buffers that an
+// external pool still has are lost to the platform. Closing again does nothing.
 func (p *Pool) Abandon() error {
 	if p.closed.Load() {
 		return nil
 	}
+	p.abandoned.Store(true)
 	err := p.revoke()
-	if n := p.Attached(); n != 0 {
-		return errors.Join(err, p.bad("Abandon: %d buffers of the platform are still attached: Detach them first", n))
-	}
 	return errors.Join(err, p.end())
 }
 

@@ -122,7 +122,6 @@ func (in *Instance) finish(ctx context.Context) {
 	bounded, done = context.WithTimeout(context.Background(), in.cfg.StopTimeout)
 	if left == nil {
 		add(in.releaseSpawner(bounded))
-		add(in.set.Close())
 	} else {
 		in.ants.Release()
 	}
@@ -137,8 +136,17 @@ func (in *Instance) finish(ctx context.Context) {
 		in.end.err = fmt.Errorf("odp: instance %q closed: %w", in.cfg.Name, err)
 	}
 	in.state.Store(stateClosed)
+	in.closeSet()
 	cancel()
 	close(in.end.done)
+}
+
+// closeSet gives the descriptors of the workers back, with the last of them: one
+// that was left behind may end long after the instance.
+func (in *Instance) closeSet() {
+	if in.state.Load() == stateClosed {
+		in.set.Close() // refused while a worker has joined: the next one to leave calls again
+	}
 }
 
 // awaitThreads waits for all workers and control threads; the error names those

@@ -89,8 +89,9 @@ func (in *Instance) Go(name string, f func(w *Worker) error) error {
 // forget takes w off the list of control threads, after it gave its identity back.
 func (in *Instance) forget(w *Worker) {
 	in.mu.Lock()
-	defer in.mu.Unlock()
 	delete(in.controls, w)
+	in.mu.Unlock()
+	in.closeSet()
 }
 
 func (in *Instance) controlEnded(w *Worker, name string, err error) {

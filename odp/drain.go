@@ -128,24 +128,47 @@ func (in *Instance) closeObjects(ctx context.Context) error {
 		in.freed.Add(uint64(n))
 		add(err)
 	}
-	// All at once: packets of one device's pool may wait in another's rings.
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, in.cfg.StopTimeout)
 		defer cancel()
 	}
+	// Buffers of the platform go with its ports: what is out of such pools must be
+	// back before.
+	in.mu.Lock()
+	all := in.allPools()
+	in.mu.Unlock()
+	var external []*Pool
+	for _, p := range all {
+		if p.Info().External {
+			external = append(external, p)
+		}
+	}
+	in.awaitPackets(ctx, external)
+	for _, p := range external {
+		add(in.leaked(p))
+	}
+	// All at once: packets of one device's pool may wait in another's rings.
 	shut := make(chan error)
 	for _, p := range ports {
 		go func() { shut <- p.shut(ctx) }()
 	}
 	for range ports {
-		add(<-shut)
+		if err := <-shut; !errors.Is(err, pktio.ErrPacketsOut) { // those are named below
+			add(err)
+		}
 	}
 	in.awaitPackets(ctx, pools)
-	add(in.closeSched(scheds))
-	for _, p := range pools {
-		add(in.closePool(p))
+	for _, p := range all {
+		if !p.Closed() && !p.Info().External {
+			add(in.leaked(p))
+			add(p.Abandon())
+		}
 	}
+	for _, p := range ports {
+		add(p.Port.Close()) // devices that waited for their packets
+	}
+	add(in.closeSched(scheds))
 	if n := in.freed.Load(); n > 0 {
 		in.log.Info("events that were left in queues were freed", "events", n)
 	}
@@ -164,9 +187,6 @@ func (p *Port) shut(ctx context.Context) error {
 			err = nil // what could not be sent is counted as lost
 		}
 		err = errors.Join(err, p.Port.Close())
-	}
-	if errors.Is(err, pktio.ErrPacketsOut) {
-		err = fmt.Errorf("%w: %w", ErrLeak, err)
 	}
 	return err
 }
@@ -248,21 +268,16 @@ func (in *Instance) closeSched(qs []*SchedQueue) error {
 	return errors.Join(errs...)
 }
 
-// closePool gives a pool's memory back, also when events are out: then the error
-// names who has them.
-func (in *Instance) closePool(p *Pool) error {
-	if p.Closed() {
+// leaked names who has the events that are out of the pool at the end.
+func (in *Instance) leaked(p *Pool) error {
+	leaks := p.Leaks()
+	if leaks == "" {
 		return nil
 	}
 	why := ""
 	if in.panics.Load() > 0 {
-		why = " (a worker has panicked: what it had in hand is among them)"
+		why = "; a worker has panicked, and what it had in hand is among them"
 		in.leakedByPanic.Add(uint64(p.Out()))
 	}
-	leaks := p.Leaks()
-	err := p.Abandon()
-	if leaks != "" {
-		err = errors.Join(fmt.Errorf("%w: %s%s", ErrLeak, leaks, why), err)
-	}
-	return err
+	return fmt.Errorf("%w: %s%s", ErrLeak, leaks, why)
 }

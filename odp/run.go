@@ -76,6 +76,7 @@ func (in *Instance) Run(ctx context.Context, fn func(w *Worker) error) error {
 		in.active = nil
 		in.mu.Unlock()
 		close(r.done)
+		in.closeSet()
 	}()
 	unwatch := context.AfterFunc(ctx, r.stop)
 	defer unwatch()

@@ -91,16 +91,20 @@ func (p *Port) stopDevice() error {
 	return nil
 }
 
-// Close closes the handle at once, from any goroutine: calls of the queues return queue.ErrClosed from now on. The last handle
-// closes the device, after every call in it has ended; packets that wait in rings
+// Close closes the handle at once, from any goroutine: calls of the queues return
+// queue.ErrClosed from now on. The last handle closes the device, after every call in it has ended; packets that wait in rings
 // are freed and counted. The error wraps ErrPacketsOut when packets of the device's
 // own pool are out: the device is closed, its memory stays until they are back.
-// Closing twice is no error.
+// Closing again is no error, unless such packets are still out.
 func (p *Port) Close() error {
 	p.ctl.Lock()
 	defer p.ctl.Unlock()
 	st := p.state.LoadAcq()
 	if st == stClosed {
+		reap()
+		if isRetired(p.dev.drv) {
+			return fmt.Errorf("device %q: closed, but %w", p.name, ErrPacketsOut)
+		}
 		return nil
 	}
 	p.state.StoreSeq(stClosed)

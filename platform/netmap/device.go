@@ -63,7 +63,7 @@ type device struct {
 
 	state   relax.Uint32 // written by control operations, read by bursts
 	blocked relax.Uint32 // written by the watcher, read by bursts
-	mu      sync.Mutex   // notes, retired headers
+	mu      sync.Mutex   // notes
 	notes   []string
 	faults  uint64
 	unwatch func()
@@ -296,7 +296,7 @@ func (d *device) Stop() error {
 }
 
 // replace gets a valid buffer for a slot that has none: it takes the one of a
-// free packet, whose header is then retired until the port closes. 0 = there is none.
+// free packet, whose header is then of no more use. 0 = there is none.
 // The buffer that was in the slot is lost.
 func (d *device) replace(w *worker.Worker) (ext uint32) {
 	d.reg.lost.Add(1)
@@ -308,9 +308,7 @@ func (d *device) replace(w *worker.Worker) (ext uint32) {
 		return 0
 	}
 	_, ext = one[0].SwapBuf(0, 0)
-	d.mu.Lock()
-	d.own.retired = append(d.own.retired, one[0])
-	d.mu.Unlock()
+	d.own.Lose(one[0])
 	return ext
 }
 

@@ -56,9 +56,8 @@ func (b *bufMap) at(idx uint32) uint32 { return b.base64 + idx*b.stride64 }
 // regionPool is the pool of one set of workers over a region's buffers.
 type regionPool struct {
 	*buffer.Pool
-	reg     *region
-	refs    int
-	retired []*buffer.Packet // headers whose buffer a bad slot swallowed
+	reg  *region
+	refs int
 }
 
 // openRegion finds or maps the region that fd's port uses.
@@ -254,17 +253,13 @@ func (g *region) release(set *worker.Set, p *regionPool) error {
 		return nil
 	}
 	delete(g.pools, set)
-	for _, k := range p.retired {
-		p.FreePackets(nil, []*buffer.Packet{k})
-	}
-	p.retired = nil
 	err := p.Detach(func(_, ext uint32) {
 		if ext != 0 {
 			g.spare = append(g.spare, ext)
 		}
 	})
-	if err != nil {
-		return err
+	if err != nil { // the headers' memory goes back all the same
+		return errors.Join(err, p.Abandon())
 	}
 	return p.Close()
 }
