@@ -54,7 +54,7 @@ func TestPacedSource(t *testing.T) {
 func TestMissedFramesAreGaps(t *testing.T) {
 	c := &clock{}
 	w := testWorld(t, Config{Now: c.now})
-	twoPorts(t, w, SourceConfig{PPS: 1e6, Flows: 3}, NICConfig{TxSlots: 16, RxSlots: 16})
+	twoPorts(t, w, SourceConfig{PPS: 1e6, Flows: 3, FIFO: -1}, NICConfig{TxSlots: 16, RxSlots: 16})
 	a, b := open(t, w, "eth0"), open(t, w, "eth1")
 	for i := 0; i < 200; i++ {
 		c.d += time.Duration(i%40) * time.Microsecond

@@ -218,7 +218,6 @@ var optionTable = map[string]setter{
 	"host-rings":   number(func(s *optionState) *int { return &s.cfg.HostRings }),
 	"mtu":          number(func(s *optionState) *int { return &s.cfg.MTU }),
 	"txdelaysyncs": number(func(s *optionState) *int { return &s.cfg.TxDelaySyncs }),
-	"fifo":         number(func(s *optionState) *int { return &s.src.FIFO }),
 	"len":          number(func(s *optionState) *int { return &s.src.Len }),
 	"frags":        number(func(s *optionState) *int { return &s.src.Frags }),
 	"flows":        number(func(s *optionState) *int { return &s.src.Flows }),
@@ -254,6 +253,13 @@ var optionTable = map[string]setter{
 		}
 		s.cfg.MemID = uint16(n)
 		return nil
+	},
+	"fifo": func(s *optionState, v string) error {
+		err := number(func(s *optionState) *int { return &s.src.FIFO })(s, v)
+		if s.src.FIFO == 0 {
+			s.src.FIFO = -1
+		}
+		return err
 	},
 	"far": func(s *optionState, v string) error {
 		if v != "source" && v != "none" {

@@ -16,7 +16,7 @@ type SourceConfig struct {
 	// is shared among its rings. 0 = saturating: every rxsync finds frames.
 	PPS float64
 	// FIFO is how many frames the card holds, paced sources only, when the ring is full;
-	// what comes on top is missed. 0 = none.
+	// what comes on top is missed. 0 = what fits 512 KiB, as on an 82599; -1 = none.
 	FIFO int
 	// Len is the frame length without FCS, at least 60 (default 60). A frame longer
 	// than a buffer takes several slots and needs NICConfig.MoreFrag.
@@ -57,6 +57,10 @@ func (c SourceConfig) filled() SourceConfig {
 	def(&c.Flows, 16)
 	def(&c.Burst, 256)
 	c.Len, c.Flows = max(c.Len, minFrame), min(c.Flows, 65536)
+	if c.FIFO == 0 {
+		c.FIFO = 512 << 10 / (c.Len + 4)
+	}
+	c.FIFO = max(0, c.FIFO)
 	return c
 }
 
