@@ -104,9 +104,10 @@ func backFD(r *Range, fd int, offset int64) (clean bool, err error) {
 	return true, nil
 }
 
-// empty replaces the mapping of a range.
+// empty replaces the mapping of a range, its guard included: so all closed
+// neighbours are one mapping for the kernel.
 func empty(r *Range) error {
-	if err := mapOver(r.Off, r.Size, unix.PROT_READ, anon); err != nil {
+	if err := mapOver(r.Off, r.span, unix.PROT_READ, anon); err != nil {
 		return memoryError(err)
 	}
 	return nil

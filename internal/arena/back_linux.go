@@ -85,11 +85,10 @@ func back(r *Range, huge bool) (clean bool, err error) {
 	}
 	r.Backing = Plain
 	b := Bytes(r.Off, int(r.Size))
-	mode := sys.ReadHugePages(fsys).Transparent
 	transparent := false
 	switch {
 	case !huge:
-	case mode != "always" && mode != "madvise":
+	case !transparentAllowed():
 		r.note("transparent huge pages are off (on: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled)")
 	default:
 		if err := unix.Madvise(b, unix.MADV_HUGEPAGE); err != nil {
@@ -105,6 +104,11 @@ func back(r *Range, huge bool) (clean bool, err error) {
 		checkTransparent(r)
 	}
 	return true, nil
+}
+
+func transparentAllowed() bool {
+	mode := sys.ReadHugePages(fsys).Transparent
+	return mode == "always" || mode == "madvise"
 }
 
 func addressesLost(clean bool) error {
@@ -176,8 +180,8 @@ func backFD(r *Range, fd int, offset int64) (clean bool, err error) {
 	return true, nil
 }
 
-// empty replaces the mapping of a range, with its guard: neighbours that are closed
-// too are then one mapping for the system, whose number is limited.
+// empty replaces the mapping of a range, its guard included: so all closed
+// neighbours are one mapping for the kernel, which limits their number.
 func empty(r *Range) error {
 	if err := mapOver(r.Off, r.span, unix.PROT_READ, anon|unix.MAP_NORESERVE); err != nil {
 		return memoryError(err)

@@ -203,3 +203,28 @@ func TestFailedMappingLeavesNoHole(t *testing.T) {
 		t.Error("the hole can't be filled")
 	}
 }
+
+// The kernel limits the number of mappings of a process: closed ranges must not
+// count, however many there were.
+func TestClosedRangesAreOneMapping(t *testing.T) {
+	count := func() int {
+		ms, err := sys.Mappings(sys.Root())
+		if err != nil {
+			t.Skip(err)
+		}
+		return len(ms)
+	}
+	before := count()
+	for i := range 500 {
+		r, err := New(Config{Name: "small", Size: uint64(1+i%3) * 4096})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(); n > before+50 {
+		t.Errorf("%d mappings after 500 ranges were closed, %d before", n, before)
+	}
+}
