@@ -152,7 +152,7 @@ func (b *bench) loop(w *odp.Worker) error {
 	var pkts [maxBurst]*odp.Packet
 	me, c := int(b.started.Add(1))-1, &b.stats[w.ID()].counts
 	var polls, bursts, packets, drops uint64
-	for k := me; w.Running(); k++ {
+	for k := me; w.Running(); k += b.workers {
 		n, to, err := b.receive(w, pkts[:b.burst], k)
 		if n > 0 {
 			for _, p := range pkts[:n] {
