@@ -138,6 +138,9 @@ func (r *run) work(w *odp.Worker) error {
 	defer f.publish()
 	if r.o.mode.Scheduled() {
 		for _, g := range r.groups {
+			if g == r.inst.Scheduler().Worker() {
+				continue // every worker is in it
+			}
 			if err := g.Join(w); err != nil {
 				return err
 			}
