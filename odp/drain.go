@@ -274,6 +274,7 @@ func (in *Instance) leaked(p *Pool) error {
 	if leaks == "" {
 		return nil
 	}
+	in.leakedAtEnd.Add(uint64(p.Out()))
 	why := ""
 	if in.panics.Load() > 0 {
 		why = "; a worker has panicked, and what it had in hand is among them"

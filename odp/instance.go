@@ -49,7 +49,8 @@ type Instance struct {
 
 	opening       sync.WaitGroup // calls that make or close an object; added to under mu, before closing
 	freed         atomic.Uint64  // events that were left in queues and freed at the end
-	leakedByPanic atomic.Uint64  // events that were out at the end, after a panic
+	leakedAtEnd   atomic.Uint64  // events that were out at the end
+	leakedByPanic atomic.Uint64  // of these: after a panic
 	end           ending
 }
 

@@ -28,7 +28,8 @@ type Snapshot struct {
 	Workers       []WorkerSnapshot `json:"workers"`
 	Panics        uint64           `json:"panics"`
 	Restarts      uint64           `json:"restarts"`
-	LeakedByPanic uint64           `json:"leaked_by_panic"` // known at the end only
+	LeakedAtEnd   uint64           `json:"leaked_at_end"`   // events that did not come back to their pools
+	LeakedByPanic uint64           `json:"leaked_by_panic"` // of these: after a panic
 	FreedAtEnd    uint64           `json:"freed_at_end"`    // events that were left in queues
 	LastError     string           `json:"last_error,omitempty"`
 
@@ -134,7 +135,7 @@ func (in *Instance) fillState(s *Snapshot) {
 	s.Uptime = s.Time.Sub(in.opened)
 	s.State = [...]string{"open", "closing", "closed"}[in.state.Load()]
 	s.Panics, s.Restarts = in.panics.Load(), in.restarted.Load()
-	s.LeakedByPanic, s.FreedAtEnd = in.leakedByPanic.Load(), in.freed.Load()
+	s.LeakedAtEnd, s.LeakedByPanic, s.FreedAtEnd = in.leakedAtEnd.Load(), in.leakedByPanic.Load(), in.freed.Load()
 	if err := in.lastError.Load(); err != nil {
 		s.LastError = err.Error()
 	}

@@ -108,12 +108,10 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	drain, cancelDrain := context.WithTimeout(context.Background(), o.drain+time.Second)
 	defer cancelDrain()
 	drops, zero := r.drops(), r.zeroCopy()
-	if err := r.inst.Shutdown(drain); err != nil {
-		return res, err
-	}
+	shut := r.inst.Shutdown(drain)
 	res = r.result(forwarded, seconds, ppsMax, drops, zero)
 	r.far.account(&res, before)
-	return res, nil
+	return res, shut
 }
 
 func workers(o *options) int {
@@ -221,7 +219,7 @@ func (r *run) result(c counts, seconds, ppsMax float64, drops map[string]uint64,
 		Mode: r.o.mode.String(), Lock: r.o.lock, Workers: len(r.pubs), Interfaces: r.o.ifs, Seconds: seconds,
 		Packets: end.packets, PPSAvg: float64(c.packets) / seconds, PPSMax: ppsMax, RxDrops: end.rxDrops, TxDrops: end.txDrops,
 		DropsByReason: maps.Clone(drops), MeanBurst: end.meanBurst(), EmptyPolls: c.emptyPolls, ZeroCopy: zero, Idle: r.o.idle,
-		PoolLeaked: r.inst.Snapshot().Balance.Out,
+		PoolLeaked: int(r.inst.Snapshot().LeakedAtEnd),
 	}
 	if end.txDrops > 0 {
 		res.DropsByReason["app_tx_full"] = end.txDrops
