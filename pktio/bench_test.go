@@ -57,3 +57,43 @@ func BenchmarkForward(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkShared is the same work by two workers on the same two rings: what a
+// lock level costs when it is contended.
+func BenchmarkShared(b *testing.B) {
+	for _, level := range []pktio.LockLevel{pktio.LockQueue, pktio.LockDevice, pktio.LockPktio} {
+		b.Run(level.String(), func(b *testing.B) {
+			set := newSet(b, 4)
+			cfg := pktio.Config{LockLevel: level, LockStats: true}
+			p0 := open(b, set, "loop:b0?seed=512&packets=4096", cfg)
+			p1 := open(b, set, "loop:b1", cfg)
+			start(b, p0)
+			start(b, p1)
+			ports := [2]*pktio.Port{p0, p1}
+			run(b, set, 2, func(id int, w *worker.Worker) {
+				pkts := make([]*buffer.Packet, 32)
+				for done := 0; done < b.N/2; w.Running() {
+					for i, p := range ports {
+						n, _ := p.In(0).Recv(w, pkts)
+						for sent := 0; sent < n; {
+							m, _ := ports[1-i].Out(0).Send(w, pkts[sent:n])
+							sent += m
+						}
+						done += n
+					}
+				}
+			})
+			b.StopTimer()
+			var wait, held float64
+			for _, p := range ports {
+				s := p.Stats()
+				wait += (s.In[0].LockWait + s.Out[0].LockWait).Seconds()
+				held += (s.In[0].LockHeld + s.Out[0].LockHeld).Seconds()
+			}
+			total := 2 * b.Elapsed().Seconds()
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpps")
+			b.ReportMetric(100*wait/total, "%wait")
+			b.ReportMetric(100*held/total, "%held")
+		})
+	}
+}

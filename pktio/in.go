@@ -68,7 +68,7 @@ func (in *In) Index() int { return in.index }
 // receiving here just now. err wraps queue.ErrClosed, ErrStopped or ErrFaulted.
 func (in *In) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 	if in.port.state.LoadAcq() != stRunning {
-		return 0, in.port.notRunning()
+		return in.leftover(w, pkts)
 	}
 	if len(pkts) == 0 {
 		return 0, nil
@@ -127,19 +127,47 @@ func (in *In) recvLane(w *worker.Worker, pkts []*buffer.Packet, c *inCount) (n i
 	}
 	n, err = in.sp.recv(w, in.lane, pkts)
 	in.leave(w)
-	inc(&c.polls, 1)
-	inc(&c.bursts[bits.Len(uint(n))], 1)
 	if n == 0 {
+		inc(&c.polls, 1)
+		inc(&c.bursts[0], 1)
 		inc(&c.empty, 1)
 		return 0, err
 	}
+	in.countLane(pkts[:n], c)
+	return n, err
+}
+
+// countLane counts packets that the worker took from its lane.
+func (in *In) countLane(pkts []*buffer.Packet, c *inCount) {
 	var bytes uint64
-	for _, k := range pkts[:n] {
+	for _, k := range pkts {
 		bytes += uint64(k.Len())
 	}
-	inc(&c.packets, uint64(n))
+	inc(&c.polls, 1)
+	inc(&c.bursts[bits.Len(uint(len(pkts)))], 1)
+	inc(&c.packets, uint64(len(pkts)))
 	inc(&c.bytes, bytes)
-	return n, err
+}
+
+// leftover is Recv of a port that is not started: packets that were received
+// from a spread ring before are still given.
+func (in *In) leftover(w *worker.Worker, pkts []*buffer.Packet) (n int, err error) {
+	if in.sp != nil && in.port.state.LoadAcq() != stClosed {
+		if ok, err := in.enter(w); !ok {
+			return 0, err
+		}
+		n = in.sp.lane[in.lane].ring.DequeueEvents(buffer.EventsOf(pkts))
+		in.leave(w)
+	}
+	if n == 0 {
+		return 0, in.port.notRunning()
+	}
+	c := &in.cnt[len(in.cnt)-1]
+	if w != nil {
+		c = &in.cnt[w.ID()]
+	}
+	in.countLane(pkts[:n], c)
+	return n, nil
 }
 
 func (in *In) recvTimed(w *worker.Worker, pkts []*buffer.Packet, c *inCount) (n int, err error) {

@@ -41,6 +41,7 @@ type lane struct {
 	ring *ring.SPSC
 	bell driver.Bell  // the owner sleeps: wake it when packets come
 	full relax.Uint64 // packets dropped because the ring was full. written by: the holder of busy
+	left relax.Uint64 // packets freed because the port was closed
 	_    relax.Pad
 }
 
@@ -217,7 +218,7 @@ func (s *lanes) discard() {
 				break
 			}
 			buffer.FreePackets(nil, b[:n])
-			inc(&s.lane[i].full, uint64(n))
+			inc(&s.lane[i].left, uint64(n))
 		}
 	}
 }

@@ -184,6 +184,28 @@ func TestSpreadDropsAreCounted(t *testing.T) {
 	if n := s.In[0].Packets + s.In[1].Drops["spread_full"] + s.In[1].Waiting; n != sent {
 		t.Errorf("%d packets are accounted for, want %d", n, sent)
 	}
+	// what was received before the stop is still given, what remains is counted
+	p.StopInput()
+	run(t, set, 1, func(_ int, w *worker.Worker) {
+		var b [50]*buffer.Packet
+		n, err := pairs[1].In.Recv(w, b[:])
+		if n != 50 || err != nil {
+			t.Errorf("after StopInput: %d, %v", n, err)
+		}
+		buffer.FreePackets(w, b[:n])
+		if n, err := pairs[0].In.Recv(w, b[:]); n != 0 || !errors.Is(err, queue.ErrStopped) {
+			t.Errorf("after StopInput, nothing waits: %d, %v", n, err)
+		}
+	})
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if n, err := pairs[1].In.Recv(nil, make([]*buffer.Packet, 1)); n != 0 || !errors.Is(err, queue.ErrClosed) {
+		t.Errorf("after Close: %d, %v", n, err)
+	}
+	if s := pairs[1].In.Stats(); s.Packets != 50 || s.Drops["spread_closed"] != 14 || s.Waiting != 0 {
+		t.Errorf("after Close: %+v", s)
+	}
 }
 
 func TestOpenAllRefusals(t *testing.T) {

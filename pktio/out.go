@@ -132,7 +132,15 @@ func (o *Out) pass(w *worker.Worker, pkts []*buffer.Packet, c *outCount) (int, e
 		r.own.busy.StoreRel(0)
 		return n, err
 	case LockPktio:
-		o.port.tick.lock(w)
+		if o.stats {
+			t0 := now()
+			o.port.tick.lock(w)
+			d := uint64(now() - t0)
+			inc(&c.waited, d)
+			inc(&c.held, -d) // passTimed counts the whole call
+		} else {
+			o.port.tick.lock(w)
+		}
 		if o.port.state.LoadAcq() >= stStopped {
 			o.port.tick.unlock()
 			return 0, o.port.notRunning()
@@ -189,6 +197,7 @@ func (o *Out) leaveStaged(w *worker.Worker, pkts []*buffer.Packet, c *outCount) 
 	return n, nil
 }
 
+// passTimed is pass with Config.LockStats.
 func (o *Out) passTimed(w *worker.Worker, pkts []*buffer.Packet, c *outCount) (int, error) {
 	t0 := now()
 	n, err := o.pass(w, pkts, c)

@@ -109,6 +109,9 @@ func (in *In) Stats() InStats {
 		if n := l.full.LoadAcq(); n > 0 {
 			s.Drops["spread_full"] = n
 		}
+		if n := l.left.LoadAcq(); n > 0 {
+			s.Drops["spread_closed"] = n
+		}
 	}
 	for i := range in.cnt {
 		c := &in.cnt[i]
