@@ -135,9 +135,7 @@ func (o *Out) pass(w *worker.Worker, pkts []*buffer.Packet, c *outCount) (int, e
 		if o.stats {
 			t0 := now()
 			o.port.tick.lock(w)
-			d := uint64(now() - t0)
-			inc(&c.waited, d)
-			inc(&c.held, -d) // passTimed counts the whole call
+			inc(&c.waited, uint64(now()-t0))
 		} else {
 			o.port.tick.lock(w)
 		}
@@ -199,8 +197,9 @@ func (o *Out) leaveStaged(w *worker.Worker, pkts []*buffer.Packet, c *outCount) 
 
 // passTimed is pass with Config.LockStats.
 func (o *Out) passTimed(w *worker.Worker, pkts []*buffer.Packet, c *outCount) (int, error) {
+	waited := c.waited.LoadAcq()
 	t0 := now()
 	n, err := o.pass(w, pkts, c)
-	inc(&c.held, uint64(now()-t0))
+	inc(&c.held, uint64(now()-t0)-(c.waited.LoadAcq()-waited))
 	return n, err
 }
