@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/odp-go/godp/platform/netmap/abi"
 )
@@ -100,4 +101,12 @@ func BenchmarkForward2(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestOwnCost(t *testing.T) {
+	d, err := OwnCost(10 * time.Millisecond)
+	if err != nil || d <= 0 {
+		t.Fatalf("%v %v", d, err)
+	}
+	t.Logf("%v a frame", d)
 }
