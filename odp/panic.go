@@ -54,3 +54,9 @@ func (r *restarts) allow(now time.Time) bool {
 	r.times = append(r.times, now)
 	return true
 }
+
+// AsPanic returns the panic that err, from Run, was made of.
+func AsPanic(err error) (pe *PanicError, ok bool) {
+	ok = errors.As(err, &pe)
+	return pe, ok
+}

@@ -128,16 +128,11 @@ func (in *Instance) OpenPort(ctx context.Context, name string, cfg PortConfig) (
 	if cfg.Log == nil {
 		cfg.Log = in.log
 	}
-	in.mu.Lock()
-	err := in.checkOpen("OpenPort")
-	if err == nil {
-		in.opening.Add(1) // closing waits for it
-		defer in.opening.Done()
-	}
-	in.mu.Unlock()
+	done, err := in.beginOpen("OpenPort")
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	pp, err := pktio.Open(ctx, in.set, name, cfg.Config)
 	if err != nil {
 		return nil, fmt.Errorf("odp: OpenPort: %w", err)
@@ -156,6 +151,48 @@ func (in *Instance) OpenPort(ctx context.Context, name string, cfg PortConfig) (
 	in.ports = append(in.ports, p)
 	in.mu.Unlock()
 	return p, nil
+}
+
+// beginOpen keeps the instance from closing until done is called.
+func (in *Instance) beginOpen(op string) (done func(), err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if err := in.checkOpen(op); err != nil {
+		return nil, err
+	}
+	in.opening.Add(1)
+	return in.opening.Done, nil
+}
+
+// Pair is an input and an output for one worker alone, see OpenAll.
+type Pair = pktio.Pair
+
+// OpenAll opens every queue of a device for burst mode, and starts it: pair i is
+// for one worker, whichever uses it first, and needs no lock where the device has
+// rings enough; where it has fewer, the flows of a ring are spread over its workers in
+// software. There is a pair for each worker of Run. See pktio.OpenAll.
+func (in *Instance) OpenAll(ctx context.Context, name string, cfg pktio.Config) (*Port, []Pair, error) {
+	cfg.Strict = cfg.Strict || in.cfg.Strict
+	if cfg.Log == nil {
+		cfg.Log = in.log
+	}
+	done, err := in.beginOpen("OpenAll")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer done()
+	pp, pairs, err := pktio.OpenAll(ctx, in.set, name, cfg, in.cfg.Workers)
+	if err != nil {
+		return nil, nil, fmt.Errorf("odp: OpenAll: %w", err)
+	}
+	p := &Port{Port: pp, in: in}
+	if err := p.Start(); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("odp: OpenAll: %w", err), p.close(ctx, false))
+	}
+	in.mu.Lock()
+	in.ports = append(in.ports, p)
+	in.mu.Unlock()
+	return p, pairs, nil
 }
 
 // bind makes the scheduled queues and lets the scheduler poll the inputs.

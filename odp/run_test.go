@@ -361,3 +361,26 @@ func TestThreadsEnd(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// Where the system can't pin, workers run all the same, and it is said; under
+// Strict it is an error.
+func TestUnpinned(t *testing.T) {
+	in := open(t, Config{Workers: 2})
+	err := in.Run(t.Context(), func(w *Worker) error {
+		return in.place(w, MaskBits-1) // a CPU that there is not
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := in.Snapshot(); len(s.Notes) == 0 {
+		t.Error("no note about it")
+	}
+	for _, cfg := range []Config{{Workers: 1, Strict: true}, {Workers: 1, Pin: PinForce}} {
+		in := open(t, cfg)
+		err := in.Run(t.Context(), func(w *Worker) error { return in.place(w, MaskBits-1) })
+		if cfg.Pin == PinForce && err == nil && !portableBuild {
+			continue // it was pinned by Run already
+		}
+		wantError(t, err, "worker 0", "place")
+	}
+}
