@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/odp-go/godp/examples/internal/opt"
+	"github.com/odp-go/godp/odp"
 	_ "github.com/odp-go/godp/platform/loop"
 	_ "github.com/odp-go/godp/platform/netmap"
 	_ "github.com/odp-go/godp/platform/null"
@@ -46,9 +48,9 @@ func main1(ctx context.Context, args []string, stdout io.Writer) error {
 	if o.demo {
 		return demo(ctx, &o, stdout, text)
 	}
-	res, err := forward(ctx, &o, text)
-	if err != nil {
-		return err
+	res, leak := forward(ctx, &o, text)
+	if leak != nil && !errors.Is(leak, odp.ErrLeak) {
+		return leak
 	}
 	if o.json {
 		err = report{Runs: []result{res}}.print(stdout)
@@ -58,5 +60,5 @@ func main1(ctx context.Context, args []string, stdout io.Writer) error {
 	if err == nil && o.seconds > 0 && res.Packets == 0 {
 		err = fmt.Errorf("nothing was forwarded in %d s: is there traffic on %v, and is the link up", o.seconds, o.ifs)
 	}
-	return err
+	return errors.Join(err, leak)
 }
