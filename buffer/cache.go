@@ -24,13 +24,14 @@ type cache struct {
 	// odd while the owner is inside.
 	allocSeq, freeSeq relax.Uint64
 	n                 relax.Uint32 // written by the owner: events cached; read by anybody
-	limit             relax.Uint32 // written by revoke: most events; read by the owner
+	limit             relax.Uint32 // written by revoke: most events, 0 = no cache; read by the owner
 	ev                []uintptr    // len = most events
 
 	// Written by the owner, read by Stats.
 	allocs, allocFails, frees relax.Uint64 // calls that went to the store
 	misses                    relax.Uint64 // calls that found the store empty
 	flushes                   relax.Uint64 // entries into freeSeq that were no free
+	puts, gets                relax.Uint64 // events moved while there is no cache: see tally
 	_                         relax.Pad
 }
 
@@ -48,8 +49,8 @@ func (c *cache) inside() bool { return (c.allocSeq.LoadAcq()|c.freeSeq.LoadAcq()
 // bump adds 1 to a counter that only the caller writes.
 func bump(c *relax.Uint64) { c.StoreRel(c.LoadAcq() + 1) }
 
-// cacheOf returns the worker's cache, nil when it has none: the control plane, a
-// pool without caches, a worker of another set.
+// cacheOf returns the worker's entry, nil for the control plane and a worker of
+// another set.
 func (p *Pool) cacheOf(w *worker.Worker) *cache {
 	if w == nil || w.Set() != p.set {
 		return nil
@@ -132,15 +133,15 @@ func (p *Pool) putOne(w *worker.Worker, e unsafe.Pointer) {
 func (p *Pool) refill(c *cache, dst []uintptr) int {
 	bump(&c.allocs)
 	if c.limit.LoadAcq() == 0 {
-		return p.store.get(dst)
+		return p.take(c, dst)
 	}
 	n := copy(dst, c.ev[:c.n.LoadAcq()])
 	c.n.StoreRel(0)
 	rest := dst[n:]
 	if len(rest) >= p.store.per {
-		return n + p.store.get(rest)
+		return n + p.take(c, rest)
 	}
-	m := p.store.get(c.ev[:p.store.per])
+	m := p.take(c, c.ev[:p.store.per])
 	k := min(m, len(rest))
 	copy(rest, c.ev[m-k:m])
 	c.n.StoreRel(uint32(m - k))
@@ -187,13 +188,13 @@ func (p *Pool) spill(c *cache, ev []uintptr) {
 	bump(&c.frees)
 	limit := int(c.limit.LoadAcq())
 	if len(ev) >= limit {
-		p.store.put(ev, p)
+		p.give(c, ev)
 		return
 	}
 	n := int(c.n.LoadAcq())
 	for n+len(ev) > limit {
 		m := min(n, p.store.per)
-		p.store.put(c.ev[:m], p)
+		p.give(c, c.ev[:m])
 		copy(c.ev, c.ev[m:n])
 		n -= m
 		c.n.StoreRel(uint32(n))
@@ -211,7 +212,7 @@ func (p *Pool) flush(w *worker.Worker) {
 	seq := enter(&c.freeSeq)
 	bump(&c.flushes)
 	if n := c.n.LoadAcq(); n != 0 && c.limit.LoadAcq() != 0 {
-		p.store.put(c.ev[:n], p)
+		p.give(c, c.ev[:n])
 		c.n.StoreRel(0)
 	}
 	leave(&c.freeSeq, seq)
@@ -246,7 +247,7 @@ func (p *Pool) revoke() error {
 			}
 		}
 		if n := c.n.LoadAcq(); n != 0 {
-			p.store.put(c.ev[:n], p)
+			p.give(nil, c.ev[:n])
 			c.n.StoreRel(0)
 		}
 	}
@@ -256,7 +257,7 @@ func (p *Pool) revoke() error {
 
 // getShared and putShared are the path without a cache: control plane, Cache -1.
 func (p *Pool) getShared(dst []uintptr) int {
-	n := p.store.get(dst)
+	n := p.take(nil, dst)
 	p.shared.allocs.Add(1)
 	if n < len(dst) {
 		p.shared.allocFails.Add(1)
@@ -272,7 +273,7 @@ func (p *Pool) getShared(dst []uintptr) int {
 }
 
 func (p *Pool) putShared(ev []uintptr) {
-	p.store.put(ev, p)
+	p.give(nil, ev)
 	p.shared.frees.Add(1)
 }
 

@@ -59,11 +59,11 @@ func TestWriteAfterFree(t *testing.T) {
 	data[7] = 1
 	mustPanic(t, func() { p.AllocPacket(nil, 60) }, "byte 7 of packet 0", "written after the free", "TestWriteAfterFree")
 	data[7] = poisonByte
-	p.store.put([]uintptr{p.store.base}, p) // the failed allocation had taken it
+	p.give(nil, []uintptr{p.store.base}) // the failed allocation had taken it
 	k.state = 77
 	mustPanic(t, func() { p.AllocPacket(nil, 60) }, "state 77", "header was written after the free")
 	k.state = stateFree
-	p.store.put([]uintptr{p.store.base}, p)
+	p.give(nil, []uintptr{p.store.base})
 }
 
 func TestLeaksAreNamed(t *testing.T) {

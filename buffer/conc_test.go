@@ -102,9 +102,8 @@ func TestStoreConcurrently(t *testing.T) {
 	mem := make([]byte, num*64+64)
 	base := (uintptr(unsafe.Pointer(&mem[0])) + 63) &^ 63
 	s.initStore(base, num, 3, threads)
-	p := &Pool{}
 	for i := range num {
-		s.put([]uintptr{base + uintptr(i)<<6}, p)
+		s.put([]uintptr{base + uintptr(i)<<6})
 	}
 	owner := make([]atomic.Int32, num)
 	var wg sync.WaitGroup
@@ -123,14 +122,14 @@ func TestStoreConcurrently(t *testing.T) {
 					owner[s.index(e)].Store(0)
 				}
 				m := rnd.IntN(n + 1)
-				s.put(ev[:m], p)
-				s.put(ev[m:n], p)
+				s.put(ev[:m])
+				s.put(ev[m:n])
 			}
 		})
 	}
 	wg.Wait()
 	var all [num + 1]uintptr
-	if n := s.get(all[:]); n != num || s.avail.LoadAcq() != 0 {
+	if n := s.get(all[:]); n != num {
 		t.Fatalf("%d of %d events are left", n, num)
 	}
 }
@@ -140,20 +139,19 @@ func TestStoreConcurrently(t *testing.T) {
 func TestStaleHead(t *testing.T) {
 	var s store
 	s.initStore(1<<20, 12, 4, 1)
-	p := &Pool{}
 	ev := make([]uintptr, 12)
 	for i := range ev {
 		ev[i] = s.base + uintptr(i)<<6
 	}
-	s.put(ev[:8], p)
+	s.put(ev[:8])
 	h := s.full.LoadAcq()
 	var a, b [4]uintptr
 	for range 2 { // away and back: the top is what it was
 		if s.get(a[:]) != 4 || s.get(b[:]) != 4 {
 			t.Fatal("get")
 		}
-		s.put(a[:], p)
-		s.put(b[:], p)
+		s.put(a[:])
+		s.put(b[:])
 	}
 	if now := s.full.LoadAcq(); uint32(now)>>chunkBits != uint32(h)>>chunkBits {
 		t.Fatalf("head %x, was %x", now, h)
@@ -163,31 +161,41 @@ func TestStaleHead(t *testing.T) {
 			t.Fatalf("%d events by a stale head", got)
 		}
 	}
-	if s.avail.LoadAcq() != 8 {
-		t.Fatalf("%d available", s.avail.LoadAcq())
+	if n := s.get(ev); n != 8 {
+		t.Fatalf("%d events", n)
 	}
 }
 
 // More frees than events are noticed without any tag.
 func TestOverflowIsNoticed(t *testing.T) {
-	set, _ := kit(t, 1)
-	p := newPool(t, set, PoolConfig{Name: "over", Type: TypeBuffer, Num: 8, Size: 64, Cache: -1})
-	b := p.AllocBuffer(nil)
-	ev := []uintptr{uintptr(unsafe.Pointer(b))}
-	defer func() {
-		if s := fmt.Sprint(recover()); !strings.Contains(s, `"over"`) || !strings.Contains(s, "freed twice") {
-			t.Errorf("panic %q", s)
+	for _, c := range []struct{ cache, worker int }{{-1, -1}, {-1, 0}, {16, -1}, {16, 0}} {
+		set, ws := kit(t, 1)
+		p := newPool(t, set, PoolConfig{Name: "over", Type: TypeBuffer, Num: 64, Size: 64, Cache: c.cache})
+		w := ws[0]
+		if c.worker < 0 {
+			w = nil
 		}
-		p.store.avail.StoreSeq(8)
-	}()
-	p.putShared(ev)
-	p.putShared(ev)
-	t.Error("no panic")
+		bufs := make([]*Buffer, 40)
+		p.AllocBuffers(w, bufs)
+		func() {
+			defer func() {
+				if s := fmt.Sprint(recover()); !strings.Contains(s, `"over"`) || !strings.Contains(s, "freed twice") {
+					t.Errorf("%+v: panic %q", c, s)
+				}
+			}()
+			for range 10 {
+				p.put(w, words(bufs))
+			}
+			t.Errorf("%+v: no panic", c)
+		}()
+		p.unregister() // beyond repair: no Close
+		p.closed.Store(true)
+	}
 }
 
 // A platform closes while workers still hold, and free, packets of its region.
 func TestDetachUnderLoad(t *testing.T) {
-	const workers, num = 3, 128
+	const workers, num = 2, 128
 	mem, err := arena.New(arena.Config{Name: "platform", Size: num * 128})
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func (p *Pool) Attach(i int, buf, ext uint32) {
 	}
 	p.attached.Add(1)
 	ev := [1]uintptr{uintptr(unsafe.Pointer(e))}
-	p.store.put(ev[:], p)
+	p.give(nil, ev[:])
 }
 
 // Detach takes the buffers off all headers that are in the pool and calls f with
@@ -78,7 +78,7 @@ func (p *Pool) Detach(f func(buf, ext uint32)) error {
 	err := p.revoke()
 	var ev [64]uintptr
 	for {
-		n := p.store.get(ev[:])
+		n := p.take(nil, ev[:])
 		if n == 0 {
 			break
 		}

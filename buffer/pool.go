@@ -92,6 +92,10 @@ type Pool struct {
 
 	shared struct {
 		_                                 relax.Pad
+		puts                              relax.Uint64 // see tally
+		_                                 relax.Pad
+		gets                              relax.Uint64
+		_                                 relax.Pad
 		allocs, allocFails, frees, misses relax.Uint64
 		_                                 relax.Pad
 	}
@@ -141,7 +145,7 @@ func NewPool(set *worker.Set, cfg PoolConfig) (*Pool, error) {
 		if r := end % p.store.per; r != 0 {
 			n = r
 		}
-		p.store.put(ev[end-n:end], p)
+		p.give(nil, ev[end-n:end])
 		end -= n
 	}
 	return p, nil
@@ -173,9 +177,9 @@ func (p *Pool) open() error {
 		return err
 	}
 	per := 32
+	p.caches = make([]cache, p.set.Max())
 	if c := p.cfg.Cache; c > 0 {
 		per = max(1, min(c/2, maxPer))
-		p.caches = make([]cache, p.set.Max())
 		for i := range p.caches {
 			p.caches[i].ev = make([]uintptr, c)
 			p.caches[i].limit.StoreRel(uint32(c))
@@ -196,7 +200,7 @@ func (p *Pool) open() error {
 	if p.typ == TypeVector {
 		p.tmpl[6] = 0 // a vector is never plain: it is freed with what is in it
 	}
-	if len(p.caches) != 0 {
+	if p.cfg.Cache > 0 {
 		p.unflush = p.set.OnFlush(p.flush)
 	}
 	return nil

@@ -76,7 +76,7 @@ func (p *Pool) ResetStats() {
 }
 
 func (p *Pool) rawStats() PoolStats {
-	s := PoolStats{Available: p.store.avail.LoadAcq(), AllocOps: p.shared.allocs.LoadAcq(), AllocFails: p.shared.allocFails.LoadAcq(),
+	s := PoolStats{Available: uint64(max(p.tally(), 0)), AllocOps: p.shared.allocs.LoadAcq(), AllocFails: p.shared.allocFails.LoadAcq(),
 		FreeOps: p.shared.frees.LoadAcq(), FlushRequests: p.shared.misses.LoadAcq()}
 	for i := range p.caches {
 		c := &p.caches[i]
@@ -103,7 +103,7 @@ func (p *Pool) CacheAvailable(id int) int {
 // Available returns the number of events that are not allocated, in the shared
 // list and in the caches. Any goroutine; exact when no call runs.
 func (p *Pool) Available() int {
-	n := p.store.avail.LoadAcq()
+	n := uint64(max(p.tally(), 0))
 	for i := range p.caches {
 		n += uint64(p.caches[i].n.LoadAcq())
 	}
