@@ -32,7 +32,16 @@ type cache struct {
 	misses                    relax.Uint64 // calls that found the store empty
 	flushes                   relax.Uint64 // entries into freeSeq that were no free
 	puts, gets                relax.Uint64 // events moved while there is no cache: see tally
-	_                         relax.Pad
+
+	sp spares // the owner's alone
+	_  relax.Pad
+}
+
+func (c *cache) spares() *spares {
+	if c == nil {
+		return nil
+	}
+	return &c.sp
 }
 
 // enter marks the owner inside and returns what leave needs.

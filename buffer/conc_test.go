@@ -103,7 +103,7 @@ func TestStoreConcurrently(t *testing.T) {
 	base := (uintptr(unsafe.Pointer(&mem[0])) + 63) &^ 63
 	s.initStore(base, num, 3, threads)
 	for i := range num {
-		s.put([]uintptr{base + uintptr(i)<<6})
+		s.put([]uintptr{base + uintptr(i)<<6}, nil)
 	}
 	owner := make([]atomic.Int32, num)
 	var wg sync.WaitGroup
@@ -111,8 +111,12 @@ func TestStoreConcurrently(t *testing.T) {
 		wg.Go(func() {
 			rnd := rand.New(rand.NewPCG(2, uint64(id)))
 			var ev [10]uintptr
+			var sp *spares
+			if id%2 == 0 {
+				sp = new(spares)
+			}
 			for range rounds {
-				n := s.get(ev[:1+rnd.IntN(10)])
+				n := s.get(ev[:1+rnd.IntN(10)], sp)
 				for _, e := range ev[:n] {
 					if !owner[s.index(e)].CompareAndSwap(0, 1) {
 						t.Errorf("event %d was handed out twice", s.index(e))
@@ -122,14 +126,14 @@ func TestStoreConcurrently(t *testing.T) {
 					owner[s.index(e)].Store(0)
 				}
 				m := rnd.IntN(n + 1)
-				s.put(ev[:m])
-				s.put(ev[m:n])
+				s.put(ev[:m], sp)
+				s.put(ev[m:n], sp)
 			}
 		})
 	}
 	wg.Wait()
 	var all [num + 1]uintptr
-	if n := s.get(all[:]); n != num {
+	if n := s.get(all[:], nil); n != num {
 		t.Fatalf("%d of %d events are left", n, num)
 	}
 }
@@ -143,25 +147,25 @@ func TestStaleHead(t *testing.T) {
 	for i := range ev {
 		ev[i] = s.base + uintptr(i)<<6
 	}
-	s.put(ev[:8])
+	s.put(ev[:8], nil)
 	h := s.full.LoadAcq()
 	var a, b [4]uintptr
 	for range 2 { // away and back: the top is what it was
-		if s.get(a[:]) != 4 || s.get(b[:]) != 4 {
+		if s.get(a[:], nil) != 4 || s.get(b[:], nil) != 4 {
 			t.Fatal("get")
 		}
-		s.put(a[:])
-		s.put(b[:])
+		s.put(a[:], nil)
+		s.put(b[:], nil)
 	}
 	if now := s.full.LoadAcq(); uint32(now)>>chunkBits != uint32(h)>>chunkBits {
 		t.Fatalf("head %x, was %x", now, h)
 	}
 	for _, n := range []int{1, 4} {
-		if got := s.takeChunk(h, a[:n]); got != 0 {
+		if got := s.takeChunk(h, a[:n], nil); got != 0 {
 			t.Fatalf("%d events by a stale head", got)
 		}
 	}
-	if n := s.get(ev); n != 8 {
+	if n := s.get(ev, nil); n != 8 {
 		t.Fatalf("%d events", n)
 	}
 }

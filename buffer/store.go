@@ -23,11 +23,14 @@ import "github.com/odp-go/godp/internal/relax"
 // A tag of 32 bits comes round after 2^32 operations of the others while one
 // thread stands between its load and its CAS (half a minute of nothing else).
 //
-// The three heads are on one line: who moves a chunk needs two of them.
+// A worker keeps a few empty chunks for itself (spares), so that with balanced
+// allocations and frees it touches no head but full.
 type store struct {
 	_     relax.Pad
 	full  relax.Uint64 // tag 32 | count 8 | chunk 24
+	_     relax.Pad
 	empty relax.Uint64 // tag 32 | chunk 32
+	_     relax.Pad
 	loose relax.Uint64 // tag 32 | index of the event + 1
 	_     relax.Pad
 
@@ -46,10 +49,16 @@ const (
 	maxPer    = 128
 )
 
-// initStore makes an empty store. threads is how many may hold a chunk at a time;
-// when more do, events are linked instead.
+// spares are empty chunks that belong to one worker.
+type spares struct {
+	n     uint32
+	chunk [4]uint32
+}
+
+// initStore makes an empty store. threads is how many may hold chunks at a time;
+// when there is none left, events are linked instead.
 func (s *store) initStore(base uintptr, num, per, threads int) {
-	chunks := num/per + threads
+	chunks := num/per + threads*(1+len(spares{}.chunk))
 	if chunks > chunkMask {
 		chunks = chunkMask
 	}
@@ -66,13 +75,13 @@ func (s *store) initStore(base uintptr, num, per, threads int) {
 func nextTag(head uint64, low uint32) uint64 { return (head>>32+1)<<32 | uint64(low) }
 
 // get fills dst from the front and returns how many events it got. Fewer than
-// len(dst) means that there was a moment at which the store was empty.
-func (s *store) get(dst []uintptr) int {
+// len(dst) means that there was a moment at which the store was empty. sp may be nil.
+func (s *store) get(dst []uintptr, sp *spares) int {
 	n := 0
 	for n < len(dst) {
 		h := s.full.LoadAcq()
 		if c := uint32(h) & chunkMask; c != 0 {
-			n += s.takeChunk(h, dst[n:])
+			n += s.takeChunk(h, dst[n:], sp)
 			continue
 		}
 		if m := s.takeLoose(dst[n:]); m != 0 {
@@ -89,7 +98,7 @@ func (s *store) get(dst []uintptr) int {
 }
 
 // takeChunk tries once to take the top chunk, or a part of it.
-func (s *store) takeChunk(h uint64, dst []uintptr) int {
+func (s *store) takeChunk(h uint64, dst []uintptr, sp *spares) int {
 	c, count := uint32(h)&chunkMask, int(uint32(h)>>chunkBits)
 	ev := s.slots[int(c-1)*s.per:][:count]
 	if count > len(dst) {
@@ -105,6 +114,11 @@ func (s *store) takeChunk(h uint64, dst []uintptr) int {
 		return 0
 	}
 	loadWords(dst, ev)
+	if sp != nil && sp.n < uint32(len(sp.chunk)) {
+		sp.chunk[sp.n] = c
+		sp.n++
+		return count
+	}
 	for {
 		e := s.empty.LoadAcq()
 		s.below[c-1].StoreRel(uint32(e))
@@ -130,10 +144,10 @@ func (s *store) takeLoose(dst []uintptr) int {
 	}
 }
 
-// put gives events back.
-func (s *store) put(ev []uintptr) {
+// put gives events back. sp may be nil.
+func (s *store) put(ev []uintptr, sp *spares) {
 	for len(ev) >= s.per {
-		c := s.takeEmpty()
+		c := s.takeEmpty(sp)
 		if c == 0 {
 			break
 		}
@@ -150,7 +164,11 @@ func (s *store) put(ev []uintptr) {
 	s.putLoose(ev)
 }
 
-func (s *store) takeEmpty() uint32 {
+func (s *store) takeEmpty(sp *spares) uint32 {
+	if sp != nil && sp.n != 0 {
+		sp.n--
+		return sp.chunk[sp.n]
+	}
 	for {
 		h := s.empty.LoadAcq()
 		c := uint32(h)

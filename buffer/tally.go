@@ -14,7 +14,7 @@ import "fmt"
 
 // take gets events of the shared list and counts them. c may be nil.
 func (p *Pool) take(c *cache, dst []uintptr) int {
-	n := p.store.get(dst)
+	n := p.store.get(dst, c.spares())
 	switch {
 	case n == 0:
 	case c != nil && c.limit.LoadAcq() == 0:
@@ -41,7 +41,7 @@ func (p *Pool) give(c *cache, ev []uintptr) {
 	} else if p.shared.puts.Add(n)-p.shared.gets.LoadAcq() > p.store.num {
 		p.checkTally()
 	}
-	p.store.put(ev)
+	p.store.put(ev, c.spares())
 }
 
 // tally returns the number of events in the shared list. Any goroutine; exact
