@@ -63,7 +63,7 @@ type device struct {
 
 	state   relax.Uint32 // written by control operations, read by bursts
 	blocked relax.Uint32 // written by the watcher, read by bursts
-	mu      sync.Mutex   // notes
+	mu      sync.Mutex   // notes, faults
 	notes   []string
 	faults  uint64
 	unwatch func()

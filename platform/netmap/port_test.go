@@ -220,7 +220,8 @@ func TestPacketsOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	set, w := newSet(t)
-	d, err := NewSim("sim", sim).Open(context.Background(), "a", quiet(driver.Config{Set: set}))
+	v := NewSim("sim", sim)
+	d, err := v.Open(context.Background(), "a", quiet(driver.Config{Set: set}))
 	if err != nil {
 		t.Fatal(err)
 	}
