@@ -12,6 +12,7 @@ import (
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/platform/netmap/abi"
+	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
 )
 
@@ -294,4 +295,89 @@ func TestABIHost(t *testing.T) {
 type hostSide struct {
 	send func([]byte)
 	recv func() []byte // nil = nothing now
+}
+
+// TestABIDown: while an interface is down no call blocks, and traffic flows again when
+// it is up, without a reopen.
+func TestABIDown(t *testing.T) {
+	w := newABI(t)
+	set, wk := newSet(t)
+	p := w.pairs()[0]
+	a, b := w.openPair(t, p, driver.Config{Set: set, PoolPackets: 1024})
+	size := func(i int) int { return 60 + i%1000 }
+	if c, m := exchange(t, wk, a, b, 100, size); c != 0 || m != 0 {
+		t.Fatalf("before: %d corrupt, %d missing", c, m)
+	}
+	for round := range 2 {
+		w.setUp(t, p.b, false)
+		until(t, "the news", func() bool { return b.blocked.LoadAcq() == blockedDown })
+		done := make(chan string, 1)
+		go func() {
+			pkts := make([]*buffer.Packet, 8)
+			for range 50 {
+				n, err := b.Rx(0).Recv(wk, pkts)
+				buffer.FreePackets(wk, pkts[:n])
+				if err != nil {
+					done <- err.Error()
+					return
+				}
+				n = b.Pool().AllocPackets(wk, pkts, 60)
+				m, err := b.Tx(0).Send(wk, pkts[:n])
+				buffer.FreePackets(wk, pkts[m:n])
+				if err != nil {
+					done <- err.Error()
+					return
+				}
+			}
+			done <- ""
+		}()
+		select {
+		case s := <-done:
+			if s != "" {
+				t.Fatalf("round %d: %s", round, s)
+			}
+		case <-time.After(5 * time.Second):
+			t.Fatal("a call sleeps in the kernel")
+		}
+		w.setUp(t, p.b, true)
+		until(t, "the news", func() bool { return b.blocked.LoadAcq() == 0 && b.Link().Up && a.Link().Up })
+		if w.sim == nil {
+			time.Sleep(100 * time.Millisecond)
+		}
+		if c, m := exchange(t, wk, a, b, 100, size); c != 0 || m != 0 {
+			t.Fatalf("round %d, after: %d corrupt, %d missing; a %v b %v", round, c, m, a.Counters(), b.Counters())
+		}
+	}
+}
+
+// TestABIRemove: a removed interface makes the port faulted, and it can be closed.
+func TestABIRemove(t *testing.T) {
+	w := newABI(t)
+	name := w.victim(t)
+	var d *device
+	set, wk := newSet(t)
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	d = openPort(t, w.v, name, driver.Config{Set: set, LinkWait: -1})
+	pkts := make([]*buffer.Packet, 8)
+	if n, err := d.Rx(0).Recv(wk, pkts); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	w.remove(t, name)
+	var rerr, serr error
+	until(t, "the fault", func() bool {
+		_, rerr = d.Rx(0).Recv(wk, pkts)
+		n := d.Pool().AllocPackets(wk, pkts[:1], 60)
+		var m int
+		m, serr = d.Tx(0).Send(wk, pkts[:n])
+		buffer.FreePackets(wk, pkts[m:n])
+		return rerr != nil && serr != nil
+	})
+	if !errors.Is(rerr, queue.ErrFaulted) || !errors.Is(serr, queue.ErrFaulted) {
+		t.Errorf("%v\n%v", rerr, serr)
+	}
+	t.Log(rerr)
 }
