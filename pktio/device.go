@@ -223,17 +223,25 @@ const kickAfter = 100 * time.Microsecond
 
 func (k *kicker) init(l *lock) {
 	k.lk = l
-	k.timer = time.AfterFunc(time.Hour, func() {
-		k.armed.StoreSeq(0)
-		k.lk.serve(nil)
-	})
+	k.timer = time.AfterFunc(time.Hour, k.run)
 	k.timer.Stop()
 }
 
-// later comes back in a while. The caller holds the lock.
+// later comes back in a while. Any goroutine.
 func (k *kicker) later() {
-	if k.armed.LoadAcq() == 0 {
-		k.armed.StoreSeq(1)
+	if k.armed.LoadAcq() == 0 && k.armed.CAS(0, 1) {
 		k.timer.Reset(kickAfter)
 	}
+}
+
+// run sends what is staged, on a goroutine of the runtime: a panic of the driver
+// must not end the process here. The next sender meets it, on a worker.
+func (k *kicker) run() {
+	k.armed.StoreSeq(0)
+	defer func() {
+		if recover() != nil && k.lk.word.CAS(heldKicker, 0) && k.lk.dirty.LoadAcq() != 0 {
+			k.later() // somebody staged since drain began
+		}
+	}()
+	k.lk.serveAs(heldKicker, nil)
 }

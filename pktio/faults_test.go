@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/odp-go/godp/buffer"
@@ -210,5 +212,113 @@ func TestPanicInsideReleases(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// A sender that panics inside the device leaves what others staged behind it to
+// be sent; a device that goes on panicking takes nothing down but its senders.
+func TestPanicOfAHolder(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		inside, release := make(chan struct{}), make(chan struct{})
+		var sends atomic.Int64
+		g := &guard{onSend: func(int) {
+			switch n := sends.Add(1); {
+			case n == 1:
+				close(inside)
+				<-release
+				panic("in the driver")
+			case again && n == 2:
+				panic("in the driver again")
+			}
+		}}
+		p := open(t, newSet(t, 2), newGuard("panic-holder", g), pktio.Config{})
+		start(t, p)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			run(t, p.Set(), 1, func(_ int, w *worker.Worker) {
+				k := packet(t, p, 0, 0)
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+					p.ReleaseWorker(w)
+					buffer.FreePackets(w, k)
+				}()
+				p.Out(0).Send(w, k)
+			})
+		}()
+		<-inside
+		run(t, p.Set(), 1, func(_ int, w *worker.Worker) {
+			if n, err := p.Out(0).Send(w, packet(t, p, 1, 0)); n != 1 || err != nil {
+				t.Error(n, err)
+			}
+		})
+		close(release)
+		<-done
+		want := 1
+		if again { // the kicker met the second panic: the next sender takes both along
+			eventually(t, "the kicker comes", func() bool { return sends.Load() == 2 })
+			eventually(t, "the kicker leaves", func() bool { return g.inside.Load() == 0 })
+			run(t, p.Set(), 1, func(_ int, w *worker.Worker) {
+				if n, err := p.Out(0).Send(w, packet(t, p, 1, 1)); n != 1 || err != nil {
+					t.Error(n, err)
+				}
+			})
+			want = 2
+		}
+		eventually(t, "the staged packets leave", func() bool { return p.Out(0).Stats().Waiting == 0 })
+		var b [4]*buffer.Packet
+		n, err := p.In(0).Recv(nil, b[:])
+		if n != want || err != nil {
+			t.Errorf("received %d, %v, want %d", n, err, want)
+		}
+		for i, k := range b[:n] {
+			if who, seq := stampOf(k); who != 1 || seq != i {
+				t.Errorf("place %d: packet %d of %d", i, seq, who)
+			}
+		}
+		buffer.FreePackets(nil, b[:n])
+		p.Close()
+	}
+}
+
+// Of Opens that come at once, one gets the device.
+func TestOpenRace(t *testing.T) {
+	set := newSet(t, 4)
+	for range 50 {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		var got []*pktio.Port
+		for range 4 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				p, err := pktio.Open(context.Background(), set, "null:race", pktio.Config{Log: quiet})
+				if err != nil {
+					if !errors.Is(err, pktio.ErrBusy) {
+						t.Error(err)
+					}
+					return
+				}
+				mu.Lock()
+				got = append(got, p)
+				mu.Unlock()
+			}()
+		}
+		wg.Wait()
+		if len(got) != 1 {
+			t.Fatalf("%d Opens succeeded", len(got))
+		}
+		if err := got[0].Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestBindNeedsALock(t *testing.T) {
+	p := open(t, newSet(t, 1), newGuard("bind-joint", &guard{joint: true}), pktio.Config{LockLevel: pktio.LockNone})
+	if err := p.In(0).Bind("queue q"); err == nil || !strings.Contains(err.Error(), "lock level queue") {
+		t.Errorf("Bind at level none of a device that can't split: %v", err)
 	}
 }

@@ -272,6 +272,9 @@ func (o *owner) claim(w *worker.Worker, dev, dir string, ring int) error {
 // queue, for the error of a second Bind. Unbind ends it.
 func (in *In) Bind(by string) error {
 	o := in.own
+	if in.level == LockNone && !in.port.dev.info.SplitDir && in.sp == nil {
+		return fmt.Errorf("device %q: receive queue %d: %s polls it from several workers at lock level none, and the device can't split receive and send: use lock level queue", in.port.name, in.index, by)
+	}
 	if !o.token.CompareAndSwap(nil, &by) {
 		return fmt.Errorf("device %q: receive queue %d is bound to %s already: unbind it first", in.port.name, in.index, *o.token.Load())
 	}

@@ -94,9 +94,9 @@ func (p *Port) stopDevice() error {
 // Close closes the handle at once, from any goroutine: calls of the queues return
 // queue.ErrClosed from now on. The last handle closes the device, after every call in
 // it has ended; packets that wait in rings are freed and counted. The error wraps
-// ErrPacketsOut when packets of the device's
-// own pool are out: the device is closed, its memory stays until they are back.
-// Closing again is no error, unless such packets are still out.
+// ErrPacketsOut when packets of the device's own pool are out: the device is closed,
+// its memory stays until they are back. Closing again is no error, unless such
+// packets are still out.
 func (p *Port) Close() error {
 	p.ctl.Lock()
 	defer p.ctl.Unlock()
@@ -296,7 +296,7 @@ func (p *Port) ReleaseWorker(w *worker.Worker) {
 	mine := holderOf(w)
 	for _, l := range p.dev.locks() {
 		if l.word.LoadAcq() == mine {
-			l.unlock(w)
+			l.abandon()
 		}
 	}
 	if p.level == LockPktio && p.tick.holder.LoadAcq() == mine {

@@ -11,6 +11,7 @@ import (
 const (
 	heldControl = 1 << 16 // a nil worker
 	heldForever = 1 << 17 // the device is closed
+	heldKicker  = 1 << 18 // a kicker
 )
 
 func holderOf(w *worker.Worker) uint32 {
@@ -23,7 +24,7 @@ func holderOf(w *worker.Worker) uint32 {
 // lock keeps the users of one or more rings apart. Workers only try it. The
 // holder serves the staging rings of the send rings that it covers.
 //
-//	word   0 = free, worker id + 1, heldControl, heldForever
+//	word   0 = free, worker id + 1, heldControl, heldKicker, heldForever
 //	dirty  1 = a staging ring may hold packets (partner: word, see unlock)
 type lock struct {
 	_     relax.Pad
@@ -76,13 +77,31 @@ func (l *lock) unlock(w *worker.Worker) {
 
 // serve sends what is staged, unless somebody else holds the lock: then he does.
 // Packets that a full device refuses stay staged; the ring's kicker comes back.
-func (l *lock) serve(w *worker.Worker) {
-	for l.dirty.LoadAcq() != 0 && l.try(w) {
+func (l *lock) serve(w *worker.Worker) { l.serveAs(holderOf(w), w) }
+
+func (l *lock) serveAs(holder uint32, w *worker.Worker) {
+	for l.dirty.LoadAcq() != 0 && l.word.LoadAcq() == 0 && l.word.CAS(0, holder) {
 		full := l.drain(w)
 		l.word.StoreSeq(0)
 		if full {
 			return
 		}
+	}
+}
+
+// abandon gives back the lock of a holder that panicked. It enters no driver:
+// that may be what panicked. Staged packets are left to the kicker.
+func (l *lock) abandon() {
+	staged := false
+	for _, r := range l.tx {
+		staged = staged || r.stage.pending() > 0
+	}
+	if staged {
+		l.dirty.StoreSeq(1)
+	}
+	l.word.StoreSeq(0) // partner: dirty, as in unlock
+	if len(l.tx) > 0 && l.dirty.LoadAcq() != 0 {
+		l.tx[0].kick.later()
 	}
 }
 

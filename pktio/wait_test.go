@@ -4,6 +4,7 @@ package pktio_test
 
 import (
 	"errors"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -158,4 +159,60 @@ func TestArm(t *testing.T) {
 		t.Error("Arm does not see the packet that is there")
 	}
 	p.In(0).Disarm()
+}
+
+// While somebody sleeps on a ring's descriptor nobody else touches the ring; the
+// descriptor wakes him.
+func TestSleepOnDescriptor(t *testing.T) {
+	r, wr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer wr.Close()
+	fd := int(r.Fd())
+	for _, level := range []pktio.LockLevel{pktio.LockPktio, pktio.LockDevice, pktio.LockQueue} {
+		armed := make(chan struct{}, 1)
+		g := &guard{fd: func() int {
+			select {
+			case armed <- struct{}{}:
+			default:
+			}
+			return fd
+		}}
+		p := open(t, newSet(t, 3), newGuard("descriptor", g), pktio.Config{LockLevel: level})
+		start(t, p)
+		run(t, p.Set(), 2, func(i int, w *worker.Worker) {
+			var b [4]*buffer.Packet
+			if i == 0 {
+				n, err := p.In(0).RecvWait(w, b[:], -1)
+				if n != 1 || err != nil {
+					t.Errorf("RecvWait: %d, %v", n, err)
+				}
+				buffer.FreePackets(w, b[:n])
+				return
+			}
+			<-armed
+			// the sleeper marks the ring just after Arm
+			eventually(t, "the ring is marked", func() bool {
+				n, err := p.In(0).Recv(w, b[:])
+				if n != 0 || err != nil {
+					t.Errorf("Recv: %d, %v", n, err)
+				}
+				return p.In(0).Watched()
+			})
+			p.Out(0).Send(w, packet(t, p, 0, 0))
+			for range 100 {
+				if n, err := p.In(0).Recv(w, b[:]); n != 0 || err != nil {
+					t.Errorf("Recv of a ring that another watches: %d, %v", n, err)
+				}
+			}
+			wr.Write([]byte{1})
+		})
+		r.Read(make([]byte, 1))
+		if g.met.Load() != 0 {
+			t.Error("callers met inside a queue")
+		}
+		p.Close()
+	}
 }
