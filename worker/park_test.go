@@ -253,3 +253,31 @@ func TestParkAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations per park", n)
 	}
 }
+
+// A waker may be between its decision and the system call: the descriptor stays
+// until it is through.
+func TestCloseWaitsForWakers(t *testing.T) {
+	s, err := NewSet(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := join(t, s)
+	w.parker.inflight.Add(1)
+	w.Leave()
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	select {
+	case err := <-closed:
+		t.Fatal("closed under a waker: ", err)
+	case <-time.After(5 * time.Millisecond):
+	}
+	w.parker.inflight.Add(^uint32(0))
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(liveness):
+		t.Fatal("Close hangs")
+	}
+}

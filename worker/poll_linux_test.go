@@ -19,6 +19,33 @@ func TestOldKernel(t *testing.T) {
 	t.Run("timeouts", TestParkTimeouts)
 	t.Run("wake", TestWakeEndsPark)
 	t.Run("descriptors", TestDescriptorEndsPark)
+	w := join(t, newSet(t, 1))
+	defer w.Leave()
+	start := time.Now()
+	if ready, err := w.parker.poller.sleep(1500 * time.Microsecond); ready || err != nil || time.Since(start) < 1500*time.Microsecond {
+		t.Errorf("a wait for 1.5 ms: %v, %v after %v", ready, err, time.Since(start))
+	}
+}
+
+// What a stray entry reports is got rid of, not waited for again and again.
+func TestStrayEntryIsRemoved(t *testing.T) {
+	w := join(t, newSet(t, 1))
+	defer w.Leave()
+	a := newPipe(t)
+	dup, err := syscall.Dup(a.r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sleeps(t, w, "empty", a.r)
+	syscall.Close(a.r)
+	a.r = dup
+	a.put(t)
+	w.Park(2*time.Millisecond, nil)
+	w.Park(2*time.Millisecond, nil)
+	start := time.Now()
+	if _, err := w.parker.poller.sleep(2 * time.Millisecond); err != nil || time.Since(start) < 2*time.Millisecond {
+		t.Errorf("a closed descriptor still ends waits: %v after %v", err, time.Since(start))
+	}
 }
 
 // Signals (the runtime preempts by them) end no park early, and none late.
