@@ -95,6 +95,11 @@ func (in *Instance) finish(ctx context.Context) {
 	in.state.Store(stateClosing) // under the lock: no object is made after this
 	in.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
+	select {
+	case <-in.end.hard:
+		cancel()
+	default:
+	}
 	go func() { // Close cuts every wait short
 		select {
 		case <-in.end.hard:

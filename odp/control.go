@@ -21,7 +21,8 @@ type control struct {
 // with one it has pool caches of its own, may call Schedule, and belongs to the
 // scheduler group of its kind. KindWorker is for programs that bring their own
 // worker goroutines instead of Run. The goroutine must watch Running as a worker
-// does; it is neither locked to a thread nor pinned.
+// does; it is neither locked to a thread nor pinned. Close and Shutdown, called by the
+// same goroutine, give the identity back.
 func (in *Instance) Control(kind Kind) (*Worker, error) {
 	return in.join(kind, "joined", false, goid())
 }
@@ -77,7 +78,7 @@ func (in *Instance) Go(name string, f func(w *Worker) error) error {
 			in.controls[w].goid = goid()
 			in.mu.Unlock()
 			err := f(w)
-			if w.Stopping() && (errors.Is(err, queue.ErrStopped) || errors.Is(err, queue.ErrClosed)) {
+			if (w.Stopping() || in.state.Load() != stateOpen) && (errors.Is(err, queue.ErrStopped) || errors.Is(err, queue.ErrClosed)) {
 				return nil
 			}
 			return err

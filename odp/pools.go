@@ -10,8 +10,8 @@ import (
 	"github.com/odp-go/godp/schedule"
 )
 
-// make runs f, which makes an object, unless the instance is being closed.
-func (in *Instance) make(op string, f func() error) error {
+// create runs f, which makes an object, unless the instance is being closed.
+func (in *Instance) create(op string, f func() error) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if err := in.checkOpen(op); err != nil {
@@ -26,7 +26,7 @@ func (in *Instance) make(op string, f func() error) error {
 // NewPool makes a pool of packets or buffers for this instance's workers. The
 // instance closes it; closing it earlier is allowed. Config.Strict counts for it too.
 func (in *Instance) NewPool(cfg PoolConfig) (p *Pool, err error) {
-	err = in.make("NewPool", func() error {
+	err = in.create("NewPool", func() error {
 		if cfg.Name == "" {
 			cfg.Name = fmt.Sprintf("pool%d", len(in.pools))
 		}
@@ -43,7 +43,7 @@ func (in *Instance) NewPool(cfg PoolConfig) (p *Pool, err error) {
 // NewQueue makes a plain queue. The instance closes it, and frees what is in it;
 // closing it earlier is allowed.
 func (in *Instance) NewQueue(cfg QueueConfig) (q *Queue, err error) {
-	err = in.make("NewQueue", func() error {
+	err = in.create("NewQueue", func() error {
 		q, err = queue.New(in.set, cfg)
 		if err == nil {
 			in.queues = append(in.queues, q)
@@ -56,7 +56,7 @@ func (in *Instance) NewQueue(cfg QueueConfig) (q *Queue, err error) {
 // NewSchedQueue makes a scheduled queue. The instance closes it, and frees what is
 // in it; closing it earlier is allowed.
 func (in *Instance) NewSchedQueue(cfg SchedQueueConfig) (q *SchedQueue, err error) {
-	err = in.make("NewSchedQueue", func() error {
+	err = in.create("NewSchedQueue", func() error {
 		q, err = in.sched.NewQueue(cfg)
 		if err == nil {
 			in.scheds = append(in.scheds, q)
@@ -68,7 +68,7 @@ func (in *Instance) NewSchedQueue(cfg SchedQueueConfig) (q *SchedQueue, err erro
 
 // NewGroup makes a scheduler group; workers enter it with Join and leave it with Leave.
 func (in *Instance) NewGroup(name string) (g *Group, err error) {
-	err = in.make("NewGroup", func() error {
+	err = in.create("NewGroup", func() error {
 		g, err = in.sched.NewGroup(name)
 		return err
 	})

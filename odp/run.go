@@ -42,7 +42,8 @@ type report struct {
 // Run starts Config.Workers workers, each calling fn with its own Worker, and
 // returns when all have ended. A worker ends when fn returns; fn should return soon
 // after Running answers false, which happens when ctx ends, Stop, Shutdown or Close
-// is called, or another worker fails.
+// is called, or another worker fails. Shutdown stops the inputs first: Recv then
+// returns ErrStopped while Running is still true, so that the rest can be sent.
 //
 // The result is nil if all ended orderly (ErrStopped and ctx's error count as
 // orderly once the worker was asked to stop), else the errors of all, each with
@@ -185,7 +186,7 @@ func (r *run) start(s *slot) error {
 		s.goid = goid()
 		r.mu.Unlock()
 		err := r.fn(w)
-		if err != nil && w.Stopping() && r.orderly(err) {
+		if err != nil && r.orderly(w, err) {
 			return nil
 		}
 		return err
@@ -203,9 +204,14 @@ func (r *run) start(s *slot) error {
 	return nil
 }
 
-// orderly reports whether err only says that the worker was asked to stop.
-func (r *run) orderly(err error) bool {
-	if errors.Is(err, ErrStopped) || (r.in.state.Load() != stateOpen && errors.Is(err, ErrClosed)) {
+// orderly reports whether err only says that the worker was asked to stop, or that
+// the instance ends.
+func (r *run) orderly(w *Worker, err error) bool {
+	ending := r.in.state.Load() != stateOpen
+	if !w.Stopping() && !ending {
+		return false
+	}
+	if errors.Is(err, ErrStopped) || ending && errors.Is(err, ErrClosed) {
 		return true
 	}
 	c := r.ctx.Err()

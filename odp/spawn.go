@@ -109,6 +109,10 @@ func (in *Instance) place(w *Worker, cpu int) error {
 	if in.cfg.Strict || (in.cfg.Pin == PinForce && w.CPU() < 0) {
 		return fmt.Errorf("place: %w", err)
 	}
+	if errors.Is(err, sys.ErrNotSupported) {
+		in.note(fmt.Sprintf("workers run where the kernel puts them: %v", err))
+		return nil
+	}
 	in.note(fmt.Sprintf("worker %d is not placed as asked: %v", w.ID(), err))
 	return nil
 }
