@@ -39,7 +39,10 @@
 //	         Set.slot.w           exchange in Join | Set.epoch.Add, then the slot is read
 //	         Worker.requests      Or by others, And by the owner before the flush and the answer
 //	schedule state.sleep          StoreSeq before the last look at queues and inputs | queue made ready by an Add, then sleep is read
-//	         queue's pending      Add by the producer: token only when it was 0 | Add by the consumer: token back unless the rest is 0
+//	         Queue.ring.tail      CAS by the producer: token when there was none | CAS by the consumer: token dropped when nothing was reserved
+//	         Queue.flags          Or, then the token is claimed if there is none | token dropped by CAS, then flags is read again
+//	         order.serving, done  serving by StoreSeq, then done of the next | done by StoreSeq, then serving
+//	         feed.armed, closing  armed by StoreSeq, polled taken away, at the end set, then closing is read | closing by StoreSeq, polled taken away, then armed is read
 //	queue    Queue.enq, deq       closing by StoreSeq, then Grace | read at each burst
 //	pktio    lock and staging     burst staged, dirty set by StoreSeq, then the lock is tried again | unlock by StoreSeq, then dirty is read
 //	         ring.armed           StoreSeq before the last look | frames made visible, then armed is read
