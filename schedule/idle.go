@@ -20,11 +20,14 @@ const (
 	maxPause  = 64
 )
 
+// settle is how long a worker counts as idle at least before it sleeps: longer than any
+// store waits in a store buffer (see giveBack), whatever Config.Spin is.
+const settle = 20 * time.Microsecond
+
 // backoff waits a little longer after each pass without result: a worker that
 // finds nothing must not take the lines away from those who work.
 func (p *state) backoff() {
-	n := 1 << min(p.miss, 6)
-	for range n {
+	for range min(1<<min(p.miss, 10), maxPause) {
 		relax.Pause()
 	}
 	p.miss++
@@ -70,10 +73,10 @@ func (s *Scheduler) await(w *worker.Worker, p *state, ev []*buffer.Event, wait t
 			continue
 		}
 		if !p.idling {
-			p.idling = true
+			p.idling, p.since = true, now
 			s.idle.Add(1) // partner: start, giveBack
 		}
-		if now-quiet > int64(s.cfg.Spin) {
+		if now-quiet > int64(s.cfg.Spin) && now-p.since > int64(settle) {
 			s.park(w, p, left)
 		}
 	}

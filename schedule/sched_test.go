@@ -530,6 +530,11 @@ func TestConfigErrors(t *testing.T) {
 		t.Errorf("Schedule by a worker of another set: %v", err)
 	}
 	w.Leave()
+	for _, s := range []*worker.Set{set, set2} {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 	for i := range Priorities {
 		if p := Level(i); p.Level() != i || p.String() != fmt.Sprintf("priority %d", i) {
 			t.Errorf("level %d is %v", i, p)
@@ -544,11 +549,17 @@ func TestClose(t *testing.T) {
 	r := newRig(t, 1, 1, Config{})
 	w := r.join()
 	q := r.queue(QueueConfig{})
+	if l := r.s.Queues(); len(l) != 1 || l[0] != q {
+		t.Errorf("Queues: %v", l)
+	}
 	if err := r.s.Close(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "1 queues") {
 		t.Errorf("Close with a queue: %v", err)
 	}
 	if err := q.Close(); err != nil {
 		t.Error(err)
+	}
+	if l := r.s.Queues(); len(l) != 0 {
+		t.Errorf("Queues after Close: %v", l)
 	}
 	if err := r.s.Close(); err != nil {
 		t.Error(err)

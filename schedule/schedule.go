@@ -280,8 +280,8 @@ func (s *Scheduler) giveDeferred(p *state) {
 // giveBack returns the token of a queue that the worker has taken events from.
 //
 // The plain store of push is not ordered before the read of idle. A worker counts
-// itself there Config.Spin before it sleeps, and looks at all rings after that, so
-// the store has long been visible when it matters.
+// itself there settle before it sleeps, and looks at all rings after that, so the store
+// has long been visible when it matters.
 func (s *Scheduler) giveBack(p *state, q *Queue) {
 	if !q.ring.ready() && q.rest() {
 		return

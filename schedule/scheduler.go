@@ -121,6 +121,20 @@ func (s *Scheduler) NewQueue(cfg QueueConfig) (*Queue, error) {
 	return q, nil
 }
 
+// Queues returns the queues that were made and not closed, for viewers; pollers of
+// AddPoller are among them, as queues of size 1.
+func (s *Scheduler) Queues() []*Queue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []*Queue
+	for _, q := range s.tab[:s.next] {
+		if q != nil && q.ring.tail.LoadAcq()&shut == 0 {
+			list = append(list, q)
+		}
+	}
+	return list
+}
+
 // add gives the queue its index and its level. s.mu is held.
 func (s *Scheduler) add(q *Queue) error {
 	idx, ok := s.takeIndex()

@@ -51,8 +51,8 @@ type state struct {
 	moved    bool // the last pass met a poller that moved some
 	locked   uint32
 	used     uint32
-	hold     int // refills from the atomic queue in hand
-	since    int64
+	hold     int   // refills from the atomic queue in hand
+	since    int64 // when it was taken, or when the worker became idle
 	tick     uint32
 	looked   int64 // when it looked at others' rings first
 	credit   int
