@@ -112,8 +112,8 @@ func TestStoreConcurrently(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(2, uint64(id)))
 			var ev [10]uintptr
 			var sp *spares
-			if id%2 == 0 {
-				sp = new(spares)
+			if id != 0 {
+				sp = &spares{shard: id}
 			}
 			for range rounds {
 				n := s.get(ev[:1+rnd.IntN(10)], sp)
@@ -148,7 +148,7 @@ func TestStaleHead(t *testing.T) {
 		ev[i] = s.base + uintptr(i)<<6
 	}
 	s.put(ev[:8], nil)
-	h := s.full.LoadAcq()
+	h := s.shards[0].full.LoadAcq()
 	var a, b [4]uintptr
 	for range 2 { // away and back: the top is what it was
 		if s.get(a[:], nil) != 4 || s.get(b[:], nil) != 4 {
@@ -157,11 +157,11 @@ func TestStaleHead(t *testing.T) {
 		s.put(a[:], nil)
 		s.put(b[:], nil)
 	}
-	if now := s.full.LoadAcq(); uint32(now)>>chunkBits != uint32(h)>>chunkBits {
+	if now := s.shards[0].full.LoadAcq(); uint32(now)>>chunkBits != uint32(h)>>chunkBits {
 		t.Fatalf("head %x, was %x", now, h)
 	}
 	for _, n := range []int{1, 4} {
-		if got := s.takeChunk(h, a[:n], nil); got != 0 {
+		if got := s.takeChunk(&s.shards[0], h, a[:n], nil); got != 0 {
 			t.Fatalf("%d events by a stale head", got)
 		}
 	}

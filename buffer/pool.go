@@ -178,6 +178,9 @@ func (p *Pool) open() error {
 	}
 	per := 32
 	p.caches = make([]cache, p.set.Max())
+	for i := range p.caches {
+		p.caches[i].sp.shard = i
+	}
 	if c := p.cfg.Cache; c > 0 {
 		per = max(1, min(c/2, maxPer))
 		for i := range p.caches {
@@ -185,7 +188,7 @@ func (p *Pool) open() error {
 			p.caches[i].limit.StoreRel(uint32(c))
 		}
 	}
-	p.store.initStore(uintptr(arena.At(p.hdrOff)), p.num, per, p.set.Max()+8)
+	p.store.initStore(uintptr(arena.At(p.hdrOff)), p.num, per, p.set.Max())
 	t := Event{pool: p.idx, typ: p.typ, l2: meta.NoOffset, l3: meta.NoOffset, l4: meta.NoOffset, state: stateAlloc, nsegs: 1}
 	t.refs.StoreRel(1)
 	p.tmpl = *(*[8]uint64)(unsafe.Pointer(&t))
