@@ -29,6 +29,7 @@ func kit(t testing.TB, workers int) (*worker.Set, []*worker.Worker) {
 		}
 		ws = append(ws, w)
 	}
+	t.Cleanup(func() { set.Workers((*worker.Worker).Leave) })
 	return set, ws
 }
 
