@@ -90,7 +90,7 @@ func NewWorld(cfg Config) *World {
 }
 
 var defaultWorld = sync.OnceValue(func() *World {
-	return NewWorld(Config{Mem: Geometry{BufSize: 2112}})
+	return NewWorld(Config{Mem: Geometry{BufSize: 2112, BufNum: 65536}})
 })
 
 // Default is the World of the process, behind the device names "nmsim:...". Its buffers
