@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package worker holds what every part of the dataplane must know of a worker
-// goroutine: its dense id, its grace counter, its turn in an ordered queue, its
-// stop flag and its parker. There is no hidden thread-local state: a *Worker is
-// passed as the first argument, and a nil *Worker means the control plane (a
-// locked path without cache, from any goroutine).
 package worker
 
 import (
