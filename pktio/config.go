@@ -128,8 +128,9 @@ type Config struct {
 	// PoolPackets is the size of the device's own pool; 0 is the driver's default.
 	PoolPackets int
 
-	RxQueues, TxQueues int // rings wanted; 0 = 1. Info says how many there are
-	RxSlots, TxSlots   int // ring sizes wanted; 0 = the device's
+	RxQueues, TxQueues int  // rings wanted; 0 = 1. Info says how many there are
+	NoInput, NoOutput  bool // the port has no receive queues, or no send queues, for the program
+	RxSlots, TxSlots   int  // ring sizes wanted; 0 = the device's
 	LockLevel          LockLevel
 	Parse              Parse
 	Hash               Hash
@@ -196,6 +197,9 @@ func (c *Config) check(name string) error {
 	}
 	if int(c.Hash) >= len(hashNames) {
 		return fmt.Errorf("device %q: Config.Hash is %d: allowed are %v", name, c.Hash, hashNames)
+	}
+	if c.NoInput && c.NoOutput {
+		return fmt.Errorf("device %q: NoInput and NoOutput: nothing is left of the port; set one of them at most", name)
 	}
 	if c.Shared && c.LockLevel == LockNone {
 		return fmt.Errorf("device %q: Shared with lock level none: several handles would use one ring without a lock; use lock level queue, device or pktio", name)

@@ -131,14 +131,15 @@ func (d *device) build(stageSlots int) error {
 	return nil
 }
 
-// drain sends the ring's staged packets; the caller holds the lock. It reports
-// whether some stay because the device is full.
+// drain sends the packets that are staged now; the caller holds the lock. It
+// reports whether some stay because the device is full.
 func (r *txRing) drain(w *worker.Worker) (full bool) {
-	for {
+	for left := r.stage.pending(); left > 0; {
 		n := r.stage.peek(r.scratch[:])
 		if n == 0 {
 			return false
 		}
+		left -= n
 		sent, err := r.q.Send(w, r.scratch[:n])
 		r.stage.take(sent)
 		if err != nil {
@@ -154,6 +155,7 @@ func (r *txRing) drain(w *worker.Worker) (full bool) {
 			return true
 		}
 	}
+	return false
 }
 
 // locks returns each lock of the device once.
@@ -211,7 +213,8 @@ func (d *device) holders() string {
 	return fmt.Sprintf("%s of this process (opened %s, %s, lock level %s)", s, d.opened.Format("15:04:05.000"), how, d.level)
 }
 
-// kicker comes back to a full device that left packets staged, so that they
+// kicker comes back to a device where packets stayed staged (it was full, or the
+// holder had served others long enough), so that they
 // leave even when nobody sends any more. At most one timer runs per ring.
 type kicker struct {
 	lk    *lock

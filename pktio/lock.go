@@ -79,11 +79,19 @@ func (l *lock) unlock(w *worker.Worker) {
 // Packets that a full device refuses stay staged; the ring's kicker comes back.
 func (l *lock) serve(w *worker.Worker) { l.serveAs(holderOf(w), w) }
 
+// maxServe is how often a holder goes back for others before the kicker takes over:
+// senders that never pause must not keep him for ever.
+const maxServe = 8
+
 func (l *lock) serveAs(holder uint32, w *worker.Worker) {
-	for l.dirty.LoadAcq() != 0 && l.word.LoadAcq() == 0 && l.word.CAS(0, holder) {
+	for round := 0; l.dirty.LoadAcq() != 0 && l.word.LoadAcq() == 0 && l.word.CAS(0, holder); round++ {
 		full := l.drain(w)
 		l.word.StoreSeq(0)
 		if full {
+			return
+		}
+		if round == maxServe {
+			l.tx[0].kick.later()
 			return
 		}
 	}

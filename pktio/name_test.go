@@ -109,6 +109,7 @@ func TestConfigLimits(t *testing.T) {
 		{Config{StageSlots: 1000}, "powers of two"},
 		{Config{SpreadSlots: 32}, "SpreadSlots"},
 		{Config{MaxLen: 1 << 16}, "MaxLen"},
+		{Config{NoInput: true, NoOutput: true}, "one of them"},
 		{Config{LockLevel: 9}, "LockLevel"},
 		{Config{Parse: 9}, "Parse"},
 		{Config{Hash: 9}, "Hash"},

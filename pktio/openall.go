@@ -37,6 +37,8 @@ func OpenAll(ctx context.Context, set *worker.Set, name string, cfg Config, work
 		return nil, nil, err
 	}
 	switch {
+	case cfg.NoInput || cfg.NoOutput:
+		return nil, nil, fmt.Errorf("device %q: OpenAll with NoInput or NoOutput: a pair is both; use Open", name)
 	case cfg.Shared:
 		return nil, nil, fmt.Errorf("device %q: OpenAll with Shared: its inputs have one owner each; open the device without Shared", name)
 	case cfg.LockLevel != LockDefault && cfg.LockLevel != LockNone && cfg.LockLevel != LockQueue:

@@ -220,6 +220,7 @@ func TestOpenAllRefusals(t *testing.T) {
 		{"loop:x", pktio.Config{}, 0, "1 to 64"},
 		{"loop:x", pktio.Config{}, 65, "1 to 64"},
 		{"loop:x", pktio.Config{Shared: true}, 2, "Shared"},
+		{"loop:x", pktio.Config{NoInput: true}, 2, "use Open"},
 		{"loop:x", pktio.Config{LockLevel: pktio.LockPktio}, 2, "lock level pktio"},
 		{"loop:x?lock=device", pktio.Config{}, 2, "lock level device"},
 		{"guard:few?lock=none", pktio.Config{}, 2, "1 send queues for 2 workers"},

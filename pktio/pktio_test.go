@@ -173,3 +173,22 @@ func TestNoneRefusesASecondUser(t *testing.T) {
 	}
 	w2.Leave()
 }
+
+func TestOneDirection(t *testing.T) {
+	set := newSet(t, 1)
+	in := open(t, set, "loop:dir?shared=1&rx=2&tx=2", pktio.Config{NoOutput: true})
+	out := open(t, set, "loop:dir", pktio.Config{Shared: true, NoInput: true})
+	if in.NumIn() != 2 || in.NumOut() != 0 || out.NumIn() != 0 || out.NumOut() != 2 {
+		t.Fatalf("queues: %d %d, %d %d", in.NumIn(), in.NumOut(), out.NumIn(), out.NumOut())
+	}
+	start(t, in)
+	start(t, out)
+	k := packet(t, in, 0, 0)
+	if n, err := out.Out(1).Send(nil, k); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if n, err := in.In(1).Recv(nil, k); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	buffer.FreePackets(nil, k)
+}

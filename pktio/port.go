@@ -221,11 +221,15 @@ func (p *Port) matches(d *device, opts map[string]string) error {
 // attach gives the port its queues and its index.
 func (p *Port) attach(d *device) error {
 	p.dev = d
-	for _, r := range d.rx {
-		p.in = append(p.in, newIn(p, r))
+	if !p.cfg.NoInput {
+		for _, r := range d.rx {
+			p.in = append(p.in, newIn(p, r))
+		}
 	}
-	for _, r := range d.tx {
-		p.out = append(p.out, newOut(p, r))
+	if !p.cfg.NoOutput {
+		for _, r := range d.tx {
+			p.out = append(p.out, newOut(p, r))
+		}
 	}
 	regMu.Lock()
 	defer regMu.Unlock()
