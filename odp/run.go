@@ -18,7 +18,6 @@ type run struct {
 	fn      func(*Worker) error
 	slots   []*slot
 	reports chan report
-	done    chan struct{} // closed when the last worker has ended
 	halt    chan struct{} // closed when the workers were asked to stop
 
 	mu       sync.Mutex
@@ -57,7 +56,7 @@ func (in *Instance) Run(ctx context.Context, fn func(w *Worker) error) error {
 		return nil
 	}
 	n := in.cfg.Workers
-	r := &run{in: in, ctx: ctx, fn: fn, reports: make(chan report, n), done: make(chan struct{}), halt: make(chan struct{})}
+	r := &run{in: in, ctx: ctx, fn: fn, reports: make(chan report, n), halt: make(chan struct{})}
 	for range n {
 		r.slots = append(r.slots, &slot{cpu: -1})
 	}
@@ -76,7 +75,6 @@ func (in *Instance) Run(ctx context.Context, fn func(w *Worker) error) error {
 		in.mu.Lock()
 		in.active = nil
 		in.mu.Unlock()
-		close(r.done)
 		in.closeSet()
 	}()
 	unwatch := context.AfterFunc(ctx, r.stop)
