@@ -290,10 +290,10 @@ func TestDevice(t *testing.T) {
 	d.Inject(Frames(2, Frame{Seq: 10})...)
 	d.Expect(Frame{Seq: 10}.Bytes())
 	Await(t, "end of input", func() bool { return d.Pending() == 0 })
-	d.SetRoom(-1)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
+	d.SetRoom(-1)
 	drops := p.Stats().Drops()
 	if drops["rx_ring_full"]+drops["rx_too_long"] != 3 || drops["rx_link_down"] != 1 {
 		t.Errorf("drops %v", drops)
