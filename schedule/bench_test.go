@@ -32,6 +32,9 @@ func BenchmarkSchedPerf(b *testing.B) {
 		for _, q := range []int{1, 16} {
 			for _, burst := range []int{1, 32} {
 				for _, c := range []int{1, 2} {
+					if c > runtime.NumCPU() {
+						continue
+					}
 					b.Run(fmt.Sprintf("%v/q=%d/b=%d/c=%d", y, q, burst, c), func(b *testing.B) {
 						benchSched(b, y, q, burst, c)
 					})
@@ -41,10 +44,20 @@ func BenchmarkSchedPerf(b *testing.B) {
 	}
 }
 
-func benchSched(b *testing.B, y Sync, queues, burst, workers int) {
-	if n := runtime.NumCPU(); workers > n {
-		b.Skipf("%d CPUs", n)
+// BenchmarkCrowd is the same loop with more workers than CPUs, not pinned.
+func BenchmarkCrowd(b *testing.B) {
+	for _, y := range kinds {
+		for _, q := range []int{1, 16} {
+			for _, burst := range []int{1, 32} {
+				b.Run(fmt.Sprintf("%v/q=%d/b=%d", y, q, burst), func(b *testing.B) {
+					benchSched(b, y, q, burst, 4*runtime.NumCPU())
+				})
+			}
+		}
 	}
+}
+
+func benchSched(b *testing.B, y Sync, queues, burst, workers int) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), workers+2)))
 	const events = 100
 	r := newRig(b, workers+1, queues*events, Config{Idle: Busy})
@@ -62,7 +75,9 @@ func benchSched(b *testing.B, y Sync, queues, burst, workers int) {
 		go func() {
 			defer done.Done()
 			runtime.LockOSThread()
-			_ = pin(i)
+			if workers <= runtime.NumCPU() {
+				_ = pin(i)
+			}
 			w, err := r.set.Join(worker.KindWorker)
 			if err != nil {
 				b.Error(err)
