@@ -24,6 +24,7 @@ import (
 // pair, up, offloads off).
 var (
 	kernelFlag = flag.String("netmap", "nmsim", "whose kernel side the abi suite runs on: nmsim or kernel")
+	personFlag = flag.String("personality", "linux", "of nmsim: linux or freebsd")
 	nicFlag    = flag.String("nic", "veth0,veth1", "two interfaces joined to each other, for -netmap=kernel")
 )
 
@@ -40,7 +41,11 @@ func newABI(t *testing.T) *abiWorld {
 	t.Helper()
 	switch *kernelFlag {
 	case "nmsim":
-		w := smallWorld(t, nmsim.Config{})
+		cfg := nmsim.Config{}
+		if *personFlag == "freebsd" {
+			cfg.Personality = nmsim.FreeBSD
+		}
+		w := smallWorld(t, cfg)
 		for _, n := range []string{"nic0", "nic1"} {
 			if err := w.NIC(n, nmsim.NICConfig{}); err != nil {
 				t.Fatal(err)

@@ -252,7 +252,7 @@ func TestABIChains(t *testing.T) {
 // ring back.
 func TestABIBadHead(t *testing.T) {
 	w := newABI(t)
-	r := w.bind("vale5:h", abi.ModeAllNIC, abi.FlagNoTxPoll, nil)
+	r := w.bind("vale5:h", abi.ModeAllNIC, 0, nil)
 	g := r.tx(0)
 	g.SetHead(g.NumSlots() + 7)
 	if e := r.txSync(); e != 0 {

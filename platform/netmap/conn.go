@@ -13,7 +13,6 @@ import (
 // mapped so far, and the lock of all control operations.
 type conn struct {
 	k      abi.Kernel
-	num    abi.Numbers
 	sys    abi.System // nil: nothing is known about interfaces
 	prefix string
 
@@ -23,7 +22,7 @@ type conn struct {
 }
 
 func newConn(k abi.Kernel, prefix string) *conn {
-	c := &conn{k: k, num: k.Numbers(), prefix: prefix, regions: map[uint16]*region{}, bases: map[string]int{}}
+	c := &conn{k: k, prefix: prefix, regions: map[uint16]*region{}, bases: map[string]int{}}
 	if s, ok := k.(abi.System); ok {
 		c.sys = s
 	} else {
@@ -68,7 +67,7 @@ func (c *conn) register(b binding) (fd int, got abi.Register, errno syscall.Errn
 		o := (*abi.OptionOffsets)(call.AddOption(abi.OptOffsets, 0))
 		o.MaxOffset, o.InitialOffset, o.OffsetBits = uint64(b.maxOffset), uint64(b.headroom), 16
 	}
-	if errno = c.k.Ioctl(fd, c.num.Ctrl, call.Arg()); errno != 0 {
+	if errno = c.k.Ioctl(fd, c.k.Numbers().Ctrl, call.Arg()); errno != 0 {
 		c.k.Close(fd)
 		return -1, got, errno
 	}
@@ -91,7 +90,7 @@ func (c *conn) probe(device string) error {
 	if _, _, err := call.Begin(abi.ReqPortInfoGet, ""); err != nil {
 		return err
 	}
-	if errno := c.k.Ioctl(fd, c.num.Ctrl, call.Arg()); errno != 0 {
+	if errno := c.k.Ioctl(fd, c.k.Numbers().Ctrl, call.Arg()); errno != 0 {
 		return c.probeError(device, errno)
 	}
 	return nil

@@ -48,18 +48,20 @@ type device struct {
 	cfg  driver.Config
 	info abi.IfInfo // of a NIC, at open
 
-	reg     *region
-	fds     []int
-	rx      []*rxQueue
-	tx      []*txQueue
-	txRings uint32
-	pool    *buffer.Pool
-	own     *regionPool // nil: frames are copied
-	why     string      // why they are
-	split   bool        // each direction has its own descriptors
-	multi   bool        // frames may take several slots
-	counted bool        // in conn.bases
-	mac     net.HardwareAddr
+	num      abi.Numbers // of the kernel at open
+	reg      *region
+	fds      []int
+	rx       []*rxQueue
+	tx       []*txQueue
+	txRings  uint32
+	headroom uint32 // granted bytes before received data
+	pool     *buffer.Pool
+	own      *regionPool // nil: frames are copied
+	why      string      // why they are
+	split    bool        // each direction has its own descriptors
+	multi    bool        // frames may take several slots
+	counted  bool        // in conn.bases
+	mac      net.HardwareAddr
 
 	state   relax.Uint32 // written by control operations, read by bursts
 	blocked relax.Uint32 // written by the watcher, read by bursts
@@ -70,7 +72,7 @@ type device struct {
 }
 
 func newDevice(c *conn, name string, spec abi.Spec, cfg driver.Config) *device {
-	d := &device{c: c, name: name, spec: spec, kind: spec.Kind(), cfg: cfg, split: true, base: spec.Port}
+	d := &device{c: c, num: c.k.Numbers(), name: name, spec: spec, kind: spec.Kind(), cfg: cfg, split: true, base: spec.Port}
 	if i := strings.IndexAny(d.base, "{}"); i >= 0 {
 		d.base = d.base[:i]
 	}
@@ -100,7 +102,7 @@ func (d *device) finish() {
 	}
 	for _, q := range d.tx {
 		q.bufs, q.own, q.multi = d.reg.bufs, d.exchanges(), d.multi
-		q.pad = d.kind == abi.KindNIC
+		q.pad, q.floor = d.kind == abi.KindNIC, d.kind == abi.KindPipe
 	}
 	d.mac = net.HardwareAddr(d.info.MAC[:])
 	if d.info.MAC == [6]byte{} {
@@ -149,7 +151,7 @@ func (d *device) Info() driver.Info {
 	i := driver.Info{
 		Name: d.name, Driver: d.c.prefix, RxQueues: len(d.rx), TxQueues: len(d.tx), MemID: int(d.reg.id),
 		ZeroCopy: d.own != nil, Why: d.why, SplitDir: d.split,
-		HWHash: len(d.rx) > 1, Notes: append([]string(nil), d.notes...),
+		HWHash: len(d.rx) > 1 && d.kind == abi.KindNIC, Notes: append([]string(nil), d.notes...),
 	}
 	if len(d.rx) > 0 {
 		i.RxSlots = int(d.rx[0].rings[0].n)

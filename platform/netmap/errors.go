@@ -85,7 +85,7 @@ func (c *conn) knob(name string, value int) string {
 	return fmt.Sprintf("echo %d > /sys/module/netmap/parameters/%s", value, name)
 }
 
-func (c *conn) bsd() bool { return c.num.TxSync == abi.FreeBSDNumbers.TxSync }
+func (c *conn) bsd() bool { return c.k.Numbers().TxSync == abi.FreeBSDNumbers.TxSync }
 
 func (c *conn) loadCommand() string {
 	if c.bsd() {

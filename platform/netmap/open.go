@@ -134,6 +134,12 @@ func (o *opening) options() error {
 	if o.spec.Kind() != abi.KindNIC {
 		o.base.rxRings, o.base.txRings = uint16(max(0, o.cfg.RxQueues)), uint16(max(0, o.cfg.TxQueues))
 	}
+	if headroom > 0 && o.spec.Kind() == abi.KindPipe {
+		if err := o.refuse("headroom", "a pipe's receiver would read at its own offset what the sender put at another"); err != nil {
+			return err
+		}
+		o.base.headroom = 0
+	}
 	if o.cfg.Pool == nil {
 		if o.want = o.cfg.PoolPackets; o.want <= 0 {
 			o.want = defaultPackets
@@ -187,6 +193,9 @@ func (o *opening) run(rx, tx bool) error {
 	if d.kind == abi.KindNIC && o.c.sys != nil && !d.info.Native {
 		d.note("emulated: the driver has no netmap code, frames are copied in the kernel and VLAN tags may be missing")
 	}
+	if err := o.compare(); err != nil {
+		return err
+	}
 	if err := o.makePool(); err != nil {
 		return err
 	}
@@ -219,7 +228,7 @@ func (o *opening) bind(what string, mode uint32, num uint16, dir uint64) (handle
 		b.maxOffset = abi.DefBufSize
 	}
 	fd, got, errno := o.c.register(b)
-	if errno == syscall.EOPNOTSUPP && b.headroom > 0 {
+	if (errno == syscall.EOPNOTSUPP || errno == syscall.EINVAL) && b.headroom > 0 {
 		if o.cfg.Strict {
 			return handle{}, &Error{Op: what, Device: d.name, Errno: errno, Why: "the port has no offsets", Cure: "open it without headroom="}
 		}
@@ -227,6 +236,7 @@ func (o *opening) bind(what string, mode uint32, num uint16, dir uint64) (handle
 		o.base.headroom, b.headroom = 0, 0
 		fd, got, errno = o.c.register(b)
 	}
+	d.headroom = b.headroom
 	if errno != 0 {
 		return handle{}, o.c.registerError(d.name, what, b, errno)
 	}
@@ -257,6 +267,27 @@ func (o *opening) bind(what string, mode uint32, num uint16, dir uint64) (handle
 		o.joint[key] = h
 	}
 	return h, nil
+}
+
+// compare looks at what was got: frames that a buffer can't hold, and ring sizes.
+func (o *opening) compare() error {
+	d := o.d
+	const header = 14 + 4 // with a VLAN tag
+	if size := int(d.reg.bufs.size); d.kind == abi.KindNIC && !d.multi && d.info.MTU+header > size {
+		if err := o.refuse("MTU", fmt.Sprintf("frames of MTU %d need %d bytes, a buffer has %d; lower the MTU to %d, or with no netmap program running: %s",
+			d.info.MTU, d.info.MTU+header, size, size-header, o.c.knob("buf_size", (d.info.MTU+header+1023)&^1023))); err != nil {
+			return err
+		}
+	}
+	if n := o.cfg.RxSlots; n > 0 && len(d.rx) > 0 && int(d.rx[0].rings[0].n) != n {
+		if err := o.refuse("receive ring size", fmt.Sprintf("%d slots asked, the ring has %d", n, d.rx[0].rings[0].n)); err != nil {
+			return err
+		}
+	}
+	if n := o.cfg.TxSlots; n > 0 && len(d.tx) > 0 && int(d.tx[0].g.n) != n {
+		return o.refuse("send ring size", fmt.Sprintf("%d slots asked, the ring has %d", n, d.tx[0].g.n))
+	}
+	return nil
 }
 
 // makePool chooses the pool of received packets, and whether buffers are exchanged.
@@ -296,7 +327,7 @@ func (o *opening) refuse(what, why string) error {
 	return nil
 }
 
-// local reports whether a pool's packets are exchanged by the port.
+// exchanges returns the pool whose packets' buffers the port exchanges, nil = none.
 func (d *device) exchanges() *buffer.Pool {
 	if d.own == nil {
 		return nil

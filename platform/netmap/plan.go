@@ -231,7 +231,7 @@ func (d *device) ringOf(what string, h handle, entry, i, nic uint32) (ring, erro
 	if r == nil {
 		return ring{}, &Error{Op: fmt.Sprintf("find %s ring %d", what, i), Device: d.name, Why: "the kernel did not bind it"}
 	}
-	g := ring{r: r, n: r.NumSlots(), head: r.Head(), fd: h.fd, mask: r.OffsetMask(), id: uint16(i)}
+	g := ring{r: r, n: r.NumSlots(), head: r.Head(), fd: h.fd, mask: r.OffsetMask(), init: uint64(d.headroom), id: uint16(i)}
 	if i >= nic {
 		g.id = hostRing + uint16(i-nic)
 	}

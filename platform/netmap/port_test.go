@@ -12,6 +12,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/pktio/driver"
+	"github.com/odp-go/godp/platform/netmap/abi"
 	"github.com/odp-go/godp/platform/netmap/nmsim"
 	"github.com/odp-go/godp/worker"
 )
@@ -459,5 +460,87 @@ func TestControl(t *testing.T) {
 	p := openPort(t, NewSim("sim", x.sim), "vale3:x", driver.Config{Set: x.set})
 	if p.SetMTU(1000) == nil || p.SetPromisc(false) == nil || p.SetPromisc(true) != nil || !p.Link().Up || p.MAC()[0] != 2 {
 		t.Errorf("control of a switch port: %+v %v", p.Link(), p.MAC())
+	}
+}
+
+// TestPersonality: the client takes FreeBSD's numbers from the kernel it talks to, also
+// when they are chosen by the first name that is opened.
+func TestPersonality(t *testing.T) {
+	sim := smallWorld(t, nmsim.Config{})
+	v := NewSim("sim", sim)
+	set, w := newSet(t)
+	a := openPort(t, v, "vale0:a", driver.Config{Set: set, Options: map[string]string{"personality": "freebsd"}})
+	b := openPort(t, v, "vale0:b", driver.Config{Set: set})
+	if a.num != abi.FreeBSDNumbers || b.num != abi.FreeBSDNumbers {
+		t.Errorf("numbers %#x %#x", a.num, b.num)
+	}
+	if c, m := exchange(t, w, a, b, 200, func(int) int { return 100 }); c != 0 || m != 0 {
+		t.Errorf("%d corrupt, %d missing", c, m)
+	}
+}
+
+// TestMTUNote: an MTU that the kernel accepts and a buffer does not hold is reported.
+func TestMTUNote(t *testing.T) {
+	sim := smallWorld(t, nmsim.Config{})
+	if err := sim.NIC("a", nmsim.NICConfig{MTU: 2040}); err != nil {
+		t.Fatal(err)
+	}
+	set, _ := newSet(t)
+	v := NewSim("sim", sim)
+	if _, err := v.Open(context.Background(), "a", quiet(driver.Config{Set: set, Strict: true})); err == nil || !strings.Contains(err.Error(), "buf_size") {
+		t.Errorf("Strict: %v", err)
+	}
+	d := openPort(t, v, "a", driver.Config{Set: set})
+	if s := strings.Join(d.Info().Notes, " "); !strings.Contains(s, "2058 bytes") || !strings.Contains(s, "2030") {
+		t.Errorf("notes %q", s)
+	}
+	p := openPort(t, v, "p{1", driver.Config{Set: set, RxSlots: 5000})
+	if s := strings.Join(p.Info().Notes, " "); !strings.Contains(s, "5000 slots asked, the ring has 4096") {
+		t.Errorf("notes %q", s)
+	}
+}
+
+// TestEveryBufferOnce: after traffic each buffer of the region is in one slot or in
+// one header, and none is missing.
+func TestEveryBufferOnce(t *testing.T) {
+	sim := smallWorld(t, nmsim.Config{Mem: nmsim.Geometry{BufNum: 2048}})
+	for n, c := range map[string]nmsim.NICConfig{
+		"a": {RxSlots: 100, TxSlots: 60, MoreFrag: true, Source: &nmsim.SourceConfig{Count: 5000, Window: 40, Len: 300, Frags: 2}},
+		"b": {RxSlots: 50, TxSlots: 70, MoreFrag: true, Sink: &nmsim.SinkConfig{}},
+	} {
+		if err := sim.NIC(n, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, w := newSet(t)
+	v := NewSim("sim", sim)
+	a, b := openPort(t, v, "a", driver.Config{Set: set}), openPort(t, v, "b", driver.Config{Set: set})
+	forward(t, w, a.Rx(0), b.Tx(0), func() bool { return sim.Report("b").TxFrames >= 5000 })
+	place := map[uint32]string{}
+	put := func(idx uint32, where string) {
+		if o := place[idx]; o != "" || !a.reg.bufs.ok(idx) {
+			t.Errorf("buffer %d is in %s and in %s", idx, o, where)
+		}
+		place[idx] = where
+	}
+	slots := 0
+	for _, d := range []*device{a, b} {
+		for _, g := range []*ring{&d.rx[0].rings[0], &d.tx[0].g} {
+			for i := uint32(0); i < g.n; i++ {
+				idx, _, _ := g.r.Slot(i).Load()
+				put(idx, d.name)
+				slots++
+			}
+		}
+	}
+	for i := range a.Pool().Num() {
+		_, _, ext := a.Pool().EventAt(i).Buf()
+		put(ext, "a header")
+	}
+	for _, idx := range a.reg.spare {
+		put(idx, "spare")
+	}
+	if len(place) != slots+a.reg.granted {
+		t.Errorf("%d buffers found, %d in slots and %d granted", len(place), slots, a.reg.granted)
 	}
 }

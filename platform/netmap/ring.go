@@ -23,6 +23,7 @@ type ring struct {
 	head  uint32 // what was published last
 	fd    int
 	mask  uint64 // of a slot's ptr: offset of the data; 0 = not granted
+	init  uint64 // offset that receive slots are given back with
 	id    uint16 // number of the ring, host rings count from hostRing
 	ahead bool   // cur was set to tail, ahead of head, to wait for the rest of a frame
 	skip  bool   // the rest of a frame that is too long is being dropped
@@ -51,6 +52,16 @@ const whyReset = "the kernel has reset the ring, because it found an index or a 
 func (g *ring) publish(head uint32) {
 	g.head, g.ahead = head, false
 	g.r.SetHead(head)
+}
+
+// empty writes a receive slot that goes back to the kernel. Where offsets are granted
+// its data is asked for at the first one again: the kernel may have moved it up, and
+// would move it further each time.
+func (g *ring) empty(s *abi.Slot, idx uint32, n, flags uint16) {
+	if g.mask != 0 {
+		s.SetPtr(s.Ptr()&^g.mask | g.init)
+	}
+	s.Store(idx, n, flags)
 }
 
 // pending reports whether the kernel still has slots to send.

@@ -191,7 +191,7 @@ func (q *rxQueue) slow(g *ring, head, left uint32, w *worker.Worker, pkts []*buf
 		return 1, 0
 	case ln == 0:
 		add(&q.empty, 1)
-		s.Store(idx, 0, 0)
+		g.empty(s, idx, 0, 0)
 		return 1, 0
 	}
 	q.move(g, s, idx, ln, off, pkts[0])
@@ -214,7 +214,7 @@ func (q *rxQueue) check(g *ring, s *abi.Slot, idx uint32, ln uint16) (off uint32
 func (q *rxQueue) move(g *ring, s *abi.Slot, idx uint32, ln uint16, off uint32, k *buffer.Packet) {
 	_, ext := k.SwapBuf(q.bufs.at(idx), idx)
 	k.SetData(off, uint32(ln))
-	s.Store(ext, ln, changedRx)
+	g.empty(s, ext, ln, changedRx)
 }
 
 // drop counts a bad slot. A bad length leaves the buffer where it is. A bad index
@@ -223,7 +223,7 @@ func (q *rxQueue) move(g *ring, s *abi.Slot, idx uint32, ln uint16, off uint32, 
 func (q *rxQueue) drop(g *ring, s *abi.Slot, idx uint32, ln uint16, w *worker.Worker) {
 	add(&q.badSlot, 1)
 	if q.bufs.ok(idx) {
-		s.Store(idx, 0, 0)
+		g.empty(s, idx, 0, 0)
 		return
 	}
 	ext := q.d.replace(w)
@@ -231,14 +231,14 @@ func (q *rxQueue) drop(g *ring, s *abi.Slot, idx uint32, ln uint16, w *worker.Wo
 		q.fail(g, "a slot has no valid buffer, and there is none to put there", 0)
 		return
 	}
-	s.Store(ext, 0, changedRx)
+	g.empty(s, ext, 0, changedRx)
 }
 
 // sync asks the kernel for frames, and returns slots to it.
 func (q *rxQueue) sync() {
 	d := q.d
 	for _, fd := range q.fds {
-		if errno := d.c.k.Ioctl(fd, d.c.num.RxSync, nil); errno != 0 {
+		if errno := d.c.k.Ioctl(fd, d.num.RxSync, nil); errno != 0 {
 			add(&q.syncErrs, 1)
 			if q.eio++; !d.wentDown(errno, q.eio) {
 				q.fail(nil, syncReason(errno), errno)
@@ -278,12 +278,12 @@ func (q *rxQueue) copyOut(g *ring, avail uint32, w *worker.Worker, pkts []*buffe
 			q.drop(g, s, idx, ln, w)
 		case ln == 0:
 			add(&q.empty, 1)
-			s.Store(idx, 0, 0)
+			g.empty(s, idx, 0, 0)
 		default:
 			k := pkts[n]
 			k.SetData(q.head, uint32(ln))
 			copy(k.Data(), arena.Bytes(uint64(q.bufs.at(idx))<<6+uint64(off), int(ln)))
-			s.Store(idx, ln, 0)
+			g.empty(s, idx, ln, 0)
 			n++
 		}
 		left--

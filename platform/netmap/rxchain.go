@@ -70,7 +70,7 @@ func (q *rxQueue) discard(g *ring, head, n uint32, w *worker.Worker) {
 		s := g.r.Slot(head)
 		idx, ln, _ := s.Load()
 		if q.bufs.ok(idx) {
-			s.Store(idx, min(ln, uint16(min(q.bufs.size, 0xffff))), 0)
+			g.empty(s, idx, min(ln, uint16(min(q.bufs.size, 0xffff))), 0)
 		} else {
 			q.drop(g, s, idx, ln, w)
 		}
@@ -160,7 +160,7 @@ func (q *rxQueue) copyLong(g *ring, head, left uint32, w *worker.Worker, pkts []
 			c := copy(dst, src)
 			src, dst = src[c:], dst[c:]
 		}
-		s.Store(idx, ln, 0)
+		g.empty(s, idx, ln, 0)
 	}
 	if k != pkts[0] {
 		q.scratch[0] = pkts[0]

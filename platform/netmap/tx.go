@@ -27,6 +27,7 @@ type txQueue struct {
 	own    *buffer.Pool // packets of it are exchanged; nil = none
 	multi  bool         // the port carries frames of several slots
 	pad    bool
+	floor  bool // the receiver reads no lower than the offset that a slot comes with (pipes)
 	g      ring
 	eio    int   // syncs in a row that failed
 	failed error // sticky: what Send returns from now on
@@ -153,10 +154,7 @@ func (q *txQueue) slow(head, left uint32, w *worker.Worker, k *buffer.Packet) (u
 	case k.NumSegs() == 1 && total <= q.bufs.size && total <= 0xffff:
 		return q.one(head, w, k)
 	case total <= q.bufs.size && total <= 0xffff && (!q.multi || short):
-		if !q.copyJoin(head, w, k, total) {
-			return 0, false
-		}
-		return 1, true
+		return q.copyJoin(head, w, k, total)
 	case !q.multi:
 		add(&q.tooLong, 1)
 		return 0, true
@@ -167,13 +165,10 @@ func (q *txQueue) slow(head, left uint32, w *worker.Worker, k *buffer.Packet) (u
 // one sends a packet of one segment in one slot, by exchange where that is possible.
 func (q *txQueue) one(head uint32, w *worker.Worker, k *buffer.Packet) (used uint32, took bool) {
 	ln := uint32(k.Len())
-	if !q.canMove(k, max(ln, q.minLen())) {
-		if !q.copyJoin(head, w, k, ln) {
-			return 0, false
-		}
-		return 1, true
-	}
 	s := q.g.r.Slot(head)
+	if !q.canMove(k, q.lowest(s), max(ln, q.minLen())) {
+		return q.copyJoin(head, w, k, ln)
+	}
 	idx, ok := q.slotBuf(s, w)
 	if !ok {
 		return 0, false
@@ -197,9 +192,20 @@ func (q *txQueue) minLen() uint32 {
 	return 0
 }
 
-// canMove reports whether a segment's buffer can go into a slot with n bytes of data.
-func (q *txQueue) canMove(k *buffer.Packet, n uint32) bool {
-	return q.own != nil && k.InPool(q.own) && k.FirstSeg().Exchangeable() && q.fits(k.DataOff(), n)
+// lowest returns the smallest offset that data in a slot may have. The kernel raises
+// the offset of a pipe's slot to what the receiver gave it back with, and does not move
+// the data.
+func (q *txQueue) lowest(s *abi.Slot) uint32 {
+	if !q.floor || q.g.mask == 0 {
+		return 0
+	}
+	return uint32(min(s.Ptr()&q.g.mask, uint64(q.bufs.size/2)))
+}
+
+// canMove reports whether a segment's buffer can go into a slot with n bytes of data
+// that start no lower than low.
+func (q *txQueue) canMove(k *buffer.Packet, low, n uint32) bool {
+	return q.own != nil && k.InPool(q.own) && k.FirstSeg().Exchangeable() && k.DataOff() >= low && q.fits(k.DataOff(), n)
 }
 
 func (q *txQueue) fits(off, n uint32) bool {
@@ -231,13 +237,18 @@ func (q *txQueue) place(s *abi.Slot, idx, ln, off uint32, flags uint16) {
 }
 
 // copyJoin copies all segments into the buffer of one slot.
-func (q *txQueue) copyJoin(head uint32, w *worker.Worker, k *buffer.Packet, total uint32) bool {
+func (q *txQueue) copyJoin(head uint32, w *worker.Worker, k *buffer.Packet, total uint32) (used uint32, took bool) {
 	s := q.g.r.Slot(head)
+	low := q.lowest(s)
+	if total > q.bufs.size-low {
+		add(&q.tooLong, 1)
+		return 0, true
+	}
 	idx, ok := q.slotBuf(s, w)
 	if !ok {
-		return false
+		return 0, false
 	}
-	dst := arena.Bytes(uint64(q.bufs.at(idx))<<6, int(q.bufs.size))
+	dst := arena.Bytes(uint64(q.bufs.at(idx))<<6+uint64(low), int(q.bufs.size-low))
 	ln := 0
 	for seg := k.FirstSeg(); seg != nil; seg = seg.Next() {
 		ln += copy(dst[ln:], seg.Data())
@@ -248,15 +259,15 @@ func (q *txQueue) copyJoin(head uint32, w *worker.Worker, k *buffer.Packet, tota
 		add(&q.padded, 1)
 	}
 	_, _, fl := s.Load()
-	q.place(s, idx, uint32(ln), 0, fl&abi.SlotBufChanged)
+	q.place(s, idx, uint32(ln), low, fl&abi.SlotBufChanged)
 	add(&q.copied, 1)
-	return true
+	return 1, true
 }
 
 // sync sends what is published and looks for completed slots.
 func (q *txQueue) sync() {
 	d := q.d
-	if errno := d.c.k.Ioctl(q.g.fd, d.c.num.TxSync, nil); errno != 0 {
+	if errno := d.c.k.Ioctl(q.g.fd, d.num.TxSync, nil); errno != 0 {
 		add(&q.syncErrs, 1)
 		if q.eio++; !d.wentDown(errno, q.eio) {
 			q.fail(syncReason(errno), errno)

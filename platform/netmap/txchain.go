@@ -14,6 +14,10 @@ import (
 // published, so head is never inside a frame.
 func (q *txQueue) sendChain(head, left uint32, w *worker.Worker, k *buffer.Packet) (used uint32, took bool) {
 	limit := min(q.bufs.size, 0xffff)
+	move := !q.floor || q.g.mask == 0
+	if !move {
+		limit /= 2 // the data may have to start as high
+	}
 	need, segs := uint32(0), 0
 	for seg := k.FirstSeg(); seg != nil; seg = seg.Next() {
 		n := uint32(seg.Len())
@@ -22,7 +26,7 @@ func (q *txQueue) sendChain(head, left uint32, w *worker.Worker, k *buffer.Packe
 			continue
 		case segs == len(q.plan):
 			need = abi.MaxFrags + 1
-		case q.canMove(seg.Packet(), n) && n <= limit:
+		case move && n <= limit && q.canMove(seg.Packet(), 0, n):
 			need++
 		default:
 			need += (n + limit - 1) / limit
@@ -49,7 +53,7 @@ func (q *txQueue) sendChain(head, left uint32, w *worker.Worker, k *buffer.Packe
 	for _, seg := range q.plan[:segs] {
 		n := uint32(seg.Len())
 		sk := seg.Packet()
-		if n <= limit && q.canMove(sk, n) {
+		if move && n <= limit && q.canMove(sk, 0, n) {
 			s := q.g.r.Slot(head)
 			idx, _, _ := s.Load()
 			off := sk.DataOff()
@@ -71,10 +75,11 @@ func (q *txQueue) sendChain(head, left uint32, w *worker.Worker, k *buffer.Packe
 				q.fail("another process changed a slot that is not its own", 0)
 				return 0, false
 			}
-			c := copy(arena.Bytes(uint64(q.bufs.at(idx))<<6, int(limit)), src)
+			low := q.lowest(s)
+			c := copy(arena.Bytes(uint64(q.bufs.at(idx))<<6+uint64(low), int(limit)), src)
 			src = src[c:]
 			used++
-			q.place(s, idx, uint32(c), 0, fl&abi.SlotBufChanged|more(used, need))
+			q.place(s, idx, uint32(c), low, fl&abi.SlotBufChanged|more(used, need))
 			head = abi.Next(head, q.g.n)
 		}
 	}
