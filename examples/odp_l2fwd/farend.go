@@ -14,6 +14,8 @@ import (
 type farSide struct {
 	names []string // by interface; "" = not an in-process netmap port
 	all   bool     // every interface is one, with source and sink
+
+	before nmsim.Report // the account when the run began
 }
 
 func farEnds(ifs []string) farSide {
@@ -71,13 +73,22 @@ func (f farSide) report() (sum nmsim.Report) {
 	return sum
 }
 
+// begin starts the account of a run.
+func (f *farSide) begin() { f.before = f.report() }
+
+// arrived reports whether all that the far ends sent has arrived or was dropped,
+// dropped being what this program dropped; true where nobody can tell.
+func (f farSide) arrived(dropped uint64) bool {
+	return !f.all || f.report().Sub(f.before).Lost(dropped) <= 0
+}
+
 // account completes a result with what only the far ends know. Everything must have
 // come to rest, and the ports be closed.
-func (f farSide) account(res *result, before nmsim.Report) {
+func (f farSide) account(res *result) {
 	if !f.all {
 		return
 	}
-	r := f.report().Sub(before)
+	r := f.report().Sub(f.before)
 	var ours uint64
 	for _, v := range res.DropsByReason {
 		ours += v

@@ -57,7 +57,7 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	r.far = farEnds(o.ifs)
 	r.far.expect(r)
 	r.describe()
-	before := r.far.report()
+	r.far.begin()
 
 	work, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -110,7 +110,7 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	drops, zero := r.drops(), r.zeroCopy()
 	shut := r.inst.Shutdown(drain)
 	res = r.result(forwarded, seconds, ppsMax, drops, zero)
-	r.far.account(&res, before)
+	r.far.account(&res)
 	return res, shut
 }
 
@@ -164,15 +164,16 @@ func (r *run) claim() int {
 
 func (r *run) unclaim(k int) { r.mu.Lock(); r.slots[k] = false; r.mu.Unlock() }
 
-// settle waits until nothing is forwarded any more, at most d. Interfaces that go on
+// settle waits until nothing is forwarded any more and far ends that can tell have
+// everything, at most d. Interfaces that go on
 // receiving take in nothing any more after half of that time.
 func (r *run) settle(d time.Duration) {
 	const quiet = 30 * time.Millisecond
 	half, end := time.Now().Add(d/2), time.Now().Add(d)
 	for stopped := false; time.Now().Before(end); {
-		c := sum(r.pubs).packets
+		c := sum(r.pubs)
 		time.Sleep(min(quiet, max(time.Until(end), 0)))
-		if sum(r.pubs).packets == c {
+		if c == sum(r.pubs) && r.far.arrived(c.rxDrops+c.txDrops) {
 			return
 		}
 		if !stopped && (!r.far.all || time.Now().After(half)) {
@@ -226,6 +227,9 @@ func (r *run) result(c counts, seconds, ppsMax float64, drops map[string]uint64,
 	}
 	if end.rxDrops > 0 {
 		res.DropsByReason["app_rx"] = end.rxDrops
+	}
+	if n := r.inst.Snapshot().FreedAtEnd; n > 0 {
+		res.DropsByReason["freed_at_end"] = n
 	}
 	return res
 }
