@@ -121,9 +121,12 @@ func (p *Pool) allocChain(w *worker.Worker, head, length uint32) *Packet {
 }
 
 // AllocBuffers fills bufs from the front and returns how many it got; fewer means
-// that the pool has no more now. Contents, user area and user word are as the last
+// that the pool has no more now, none that it is no pool of buffers. Contents, user area and user word are as the last
 // owner left them: no header is read or written.
 func (p *Pool) AllocBuffers(w *worker.Worker, bufs []*Buffer) int {
+	if p.typ != TypeBuffer {
+		return 0
+	}
 	n := p.get(w, words(bufs))
 	if checked {
 		p.checkAlloc(w, words(bufs[:n]))
@@ -131,8 +134,12 @@ func (p *Pool) AllocBuffers(w *worker.Worker, bufs []*Buffer) int {
 	return n
 }
 
-// AllocBuffer returns one buffer, nil when the pool has none now.
+// AllocBuffer returns one buffer, nil when the pool has none now or is no pool of
+// buffers.
 func (p *Pool) AllocBuffer(w *worker.Worker) *Buffer {
+	if p.typ != TypeBuffer {
+		return nil
+	}
 	b := (*Buffer)(p.getOne(w))
 	if checked && b != nil {
 		p.checkAlloc(w, []uintptr{uintptr(unsafe.Pointer(b))})

@@ -5,6 +5,7 @@ package buffer
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/odp-go/godp/internal/arena"
 )
@@ -15,6 +16,7 @@ const (
 	MaxCache    = 1024
 	MaxAlign    = 4096
 	MaxUserArea = 1 << 20
+	MaxSub      = 7
 	maxNum      = 1 << 28
 	maxSize     = 1 << 30
 
@@ -53,6 +55,9 @@ func (p *Pool) configure(cfg PoolConfig) error {
 	}
 	p.num = c.Num
 	if err := p.configureSize(); err != nil {
+		return err
+	}
+	if err := p.configureSub(); err != nil {
 		return err
 	}
 	if c.UserArea < 0 || c.UserArea > MaxUserArea {
@@ -117,6 +122,39 @@ func (p *Pool) configureSize() error {
 	return nil
 }
 
+// configureSub adds the segments that the packets of the further lengths need.
+func (p *Pool) configureSub() error {
+	c := &p.cfg
+	if len(c.Sub) == 0 {
+		return nil
+	}
+	if c.Type != TypePacket || len(c.Sub) > MaxSub {
+		return p.bad("Sub has %d entries: allowed up to %d, in a pool of packets", len(c.Sub), MaxSub)
+	}
+	c.Sub = slices.Clone(c.Sub)
+	below := c.Size
+	for i, s := range c.Sub {
+		switch {
+		case s.Len <= below || s.Len > maxSize:
+			return p.bad("Sub[%d].Len %d: allowed %d to %d (above the length before it)", i, s.Len, below+1, maxSize)
+		case s.Num < 1 || s.Num > maxNum:
+			return p.bad("Sub[%d].Num %d: allowed 1 to %d", i, s.Num, maxNum)
+		}
+		below = s.Len
+		segs := 1
+		if rest := s.Len - int(p.segCap); rest > 0 {
+			segs += (rest + int(p.stride) - 1) / int(p.stride)
+		}
+		if segs > maxSegs || s.Num*segs > maxNum-p.num {
+			return p.bad("Sub[%d]: %d packets of %d bytes are %d segments: allowed %d in a packet, %d in all", i, s.Num, s.Len, s.Num*segs, maxSegs, maxNum)
+		}
+		p.num += s.Num * segs
+	}
+	p.maxLen = max(p.maxLen, uint32(below))
+	c.MaxLen = int(p.maxLen)
+	return nil
+}
+
 // stagger rounds a chunk up to a multiple of align that is an odd number of
 // them where the chunk is large, so that starts do not fall on a few cache sets.
 func stagger(size, align uint64) uint32 {
@@ -133,11 +171,11 @@ func (p *Pool) configureCache() error {
 	if c.Cache < -1 || c.Cache > MaxCache {
 		return p.bad("Cache %d: allowed 1 to %d events, 0 for the default, -1 for none", c.Cache, MaxCache)
 	}
-	if c.Need < 0 || c.Need > c.Num {
-		return p.bad("Need %d: allowed 0 to Num (%d)", c.Need, c.Num)
+	if c.Need < 0 || c.Need > p.num {
+		return p.bad("Need %d: allowed 0 to Num (%d)", c.Need, p.num)
 	}
 	if c.Need == 0 {
-		c.Need = (c.Num + 1) / 2
+		c.Need = (p.num + 1) / 2
 	}
 	if c.Cache == -1 {
 		return nil
@@ -146,7 +184,7 @@ func (p *Pool) configureCache() error {
 	if want == 0 {
 		want = defaultCache
 	}
-	fits := (c.Num - c.Need) / p.set.Max()
+	fits := (p.num - c.Need) / p.set.Max()
 	if fits < 2 {
 		fits = -1
 	}
@@ -156,12 +194,12 @@ func (p *Pool) configureCache() error {
 	}
 	if c.Strict && c.Cache > 0 {
 		return p.bad("Num %d is less than Need %d + %d workers x Cache %d = %d: raise Num, or lower Cache to %d",
-			c.Num, c.Need, p.set.Max(), want, c.Need+p.set.Max()*want, fits)
+			p.num, c.Need, p.set.Max(), want, c.Need+p.set.Max()*want, fits)
 	}
 	if fits < 0 {
-		p.note("no cache per worker: Num %d, Need %d and %d workers leave no event to cache (wanted %d)", c.Num, c.Need, p.set.Max(), want)
+		p.note("no cache per worker: Num %d, Need %d and %d workers leave no event to cache (wanted %d)", p.num, c.Need, p.set.Max(), want)
 	} else {
-		p.note("the cache per worker is %d instead of %d: Num %d - Need %d over %d workers", fits, want, c.Num, c.Need, p.set.Max())
+		p.note("the cache per worker is %d instead of %d: Num %d - Need %d over %d workers", fits, want, p.num, c.Need, p.set.Max())
 	}
 	c.Cache = fits
 	return nil

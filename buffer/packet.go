@@ -35,6 +35,16 @@ func (k *Packet) Headroom() int { return int((*Segment)(unsafe.Pointer(k)).headr
 // segment is shared with another packet.
 func (k *Packet) Tailroom() int { return int(k.LastSeg().tailroom()) }
 
+// BufLen returns the bytes of the buffers of all segments: data, headroom and
+// tailroom, and what lies between segments. It has no meaning for a packet that
+// refers to another's data.
+func (k *Packet) BufLen() (n int) {
+	for s := k.FirstSeg(); s != nil; s = s.Next() {
+		n += int(s.bufLen)
+	}
+	return n
+}
+
 // PushHead moves the start of the data n bytes towards the start of the buffer and
 // returns the data of the first segment; nil, and no change, when the headroom is
 // smaller than n (ExtendHead then adds a segment). The new bytes are undefined;

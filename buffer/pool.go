@@ -25,6 +25,13 @@ type PoolConfig struct {
 	Align    int    // start of a buffer or of a new packet's data, a power of two up to 4096 (default 64 for buffers; packets: that of Headroom)
 	UserArea int    // bytes of user area per event (default 0)
 
+	// Sub are further lengths that a packet pool holds packets of: beside the Num
+	// packets of Size bytes there is room for the Num packets of each entry, at the
+	// same time (ODP's pkt.sub[]). All come from one set of segments: an entry adds
+	// as many as its packets need. At most MaxSub, with lengths that increase and are
+	// above Size.
+	Sub []SubConfig
+
 	// Cache is how many events a worker may cache: 0 = up to 256, as many as
 	// the rule allows; -1 = none; at most 1024.
 	// The rule: an allocation never fails while the application holds fewer
@@ -41,6 +48,12 @@ type PoolConfig struct {
 	UserAreaInit func(area []byte, index int)
 
 	Strict bool // refuse what would otherwise be reported and reduced (cache size, huge pages)
+}
+
+// SubConfig is one more length that a packet pool holds packets of.
+type SubConfig struct {
+	Num int // packets
+	Len int // data bytes of each
 }
 
 // Pool is a set of events of one type and size. Its memory is outside of the Go
