@@ -130,3 +130,69 @@ func BenchmarkPool2(b *testing.B) {
 		})
 	}
 }
+
+// Where headers and data lie: read and write the header and the first data line
+// of n packets in turn. Strides of 2048 are what everybody would take first.
+func BenchmarkTouch(b *testing.B) {
+	for _, stride := range []uint32{0, 2048, 2112, 2048 + 64*31} {
+		for _, n := range []int{32, 256, 1024, 8192} {
+			b.Run(fmt.Sprintf("stride=%d/n=%d", stride, n), func(b *testing.B) {
+				set, _ := kit(b, 1)
+				p := &Pool{set: set}
+				if err := p.configure(PoolConfig{Name: "touch", Num: n, Size: 1856, Cache: -1}); err != nil {
+					b.Fatal(err)
+				}
+				if stride != 0 {
+					p.stride = stride
+				}
+				if err := p.open(); err != nil {
+					b.Fatal(err)
+				}
+				p.fill()
+				defer p.Close()
+				pk := make([]*Packet, n)
+				p.AllocPackets(nil, pk, 60)
+				b.ResetTimer()
+				for i := 0; i < b.N; i += n {
+					for _, k := range pk {
+						d := k.Data()
+						d[0]++
+						k.hash += uint32(d[12])
+					}
+				}
+				b.StopTimer()
+				p.FreePackets(nil, pk)
+			})
+		}
+	}
+}
+
+// What a cache holds: addresses, moved by copy, or ids of 32 bits, converted in a
+// loop. A burst of 32 in and out.
+func BenchmarkCacheForm(b *testing.B) {
+	set, _ := kit(b, 1)
+	p := newPool(b, set, PoolConfig{Type: TypeBuffer, Num: 256, Size: 64, Cache: -1})
+	ev := make([]*Event, 32)
+	for i := range ev {
+		ev[i] = p.EventAt(i)
+	}
+	b.Run("addresses", func(b *testing.B) {
+		array, n := make([]uintptr, 256), 100
+		for i := 0; i < b.N; i += 32 {
+			copy(array[n:], words(ev))
+			copy(words(ev), array[n:])
+		}
+	})
+	b.Run("ids", func(b *testing.B) {
+		array, n := make([]uint32, 256), 100
+		for i := 0; i < b.N; i += 32 {
+			a := array[n : n+len(ev)]
+			for j, e := range ev {
+				a[j] = e.ID()
+			}
+			for j, id := range a {
+				ev[j] = FromID(id)
+			}
+		}
+	})
+}

@@ -138,6 +138,12 @@ func NewPool(set *worker.Set, cfg PoolConfig) (*Pool, error) {
 	if err := p.open(); err != nil {
 		return nil, err
 	}
+	p.fill()
+	return p, nil
+}
+
+// fill gives each header its chunk and puts all events into the shared list.
+func (p *Pool) fill() {
 	ev := make([]uintptr, p.num)
 	for i := range ev {
 		e := p.EventAt(i)
@@ -161,7 +167,6 @@ func NewPool(set *worker.Set, cfg PoolConfig) (*Pool, error) {
 		p.give(nil, ev[end-n:end])
 		end -= n
 	}
-	return p, nil
 }
 
 // open gets the memory, fills in what is equal in all headers and enters the pool

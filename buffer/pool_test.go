@@ -326,12 +326,19 @@ func TestLateAccess(t *testing.T) {
 	if n := p.AllocPackets(ws[0], make([]*Packet, 4), 60); n != 0 {
 		t.Fatalf("%d packets from a closed pool", n)
 	}
-	defer func() {
-		if s := fmt.Sprint(recover()); !strings.Contains(s, "its pool is closed") {
-			t.Fatalf("late free: %v", s)
-		}
-	}()
-	FreePacket(ws[0], k)
+	for want, f := range map[string]func(){
+		"its pool is closed": func() { FreePacket(ws[0], k) },
+		"after its Close":    func() { p.put(ws[0], words([]*Packet{k})) },
+	} {
+		func() {
+			defer func() {
+				if s := fmt.Sprint(recover()); !strings.Contains(s, want) {
+					t.Errorf("late free: %v, wanted %q", s, want)
+				}
+			}()
+			f()
+		}()
+	}
 }
 
 func TestStats(t *testing.T) {

@@ -31,6 +31,9 @@ func (p *Pool) give(c *cache, ev []uintptr) {
 	if len(ev) == 0 {
 		return
 	}
+	if p.closed.Load() {
+		panic(fmt.Sprintf("buffer: pool %q: %d events are freed to it after its Close: close pools after the last event came back", p.cfg.Name, len(ev)))
+	}
 	n := uint64(len(ev))
 	if c != nil && c.limit.LoadAcq() == 0 {
 		v := c.puts.LoadAcq() + n
