@@ -64,7 +64,7 @@ func (in *Instance) Leave(w *Worker) error {
 // Go starts f on a goroutine of its own as a control thread. f should return
 // soon after Running answers false; Shutdown and Close wait for it. An error of f
 // is logged, and returned by Shutdown and Close. A panic is an error too, and under
-// StopAll it stops the workers.
+// StopAll it stops the workers: Run returns it.
 func (in *Instance) Go(name string, f func(w *Worker) error) error {
 	w, err := in.join(KindControl, name, true, 0)
 	if err != nil {
@@ -109,6 +109,6 @@ func (in *Instance) controlEnded(w *Worker, name string, err error) {
 	in.log.Error("control thread failed", "name", name, "error", err)
 	var pe *PanicError
 	if r != nil && in.cfg.OnPanic == StopAll && errors.As(err, &pe) {
-		r.stop()
+		r.fail(err)
 	}
 }

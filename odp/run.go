@@ -22,6 +22,7 @@ type run struct {
 
 	mu       sync.Mutex
 	stopping bool
+	others   []error // of control threads that ended the run
 }
 
 // slot is the place of one worker: it survives a restart of it.
@@ -141,7 +142,17 @@ func (r *run) supervise() error {
 				"workers", r.running().List(), "since", in.cfg.StopTimeout)
 		}
 	}
-	return errors.Join(errs...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return errors.Join(append(errs, r.others...)...)
+}
+
+// fail ends the run with an error from elsewhere. Any goroutine.
+func (r *run) fail(err error) {
+	r.mu.Lock()
+	r.others = append(r.others, err)
+	r.mu.Unlock()
+	r.stop()
 }
 
 // join gives slot s an identity.
