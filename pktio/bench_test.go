@@ -3,6 +3,9 @@
 package pktio_test
 
 import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/odp-go/godp/buffer"
@@ -58,42 +61,54 @@ func BenchmarkForward(b *testing.B) {
 	}
 }
 
-// BenchmarkShared is the same work by two workers on the same two rings: what a
-// lock level costs when it is contended.
+// BenchmarkShared is the same work by several workers on the same two rings: what a
+// lock level costs when it is contended, also with more workers than CPUs.
 func BenchmarkShared(b *testing.B) {
 	for _, level := range []pktio.LockLevel{pktio.LockQueue, pktio.LockDevice, pktio.LockPktio} {
-		b.Run(level.String(), func(b *testing.B) {
-			set := newSet(b, 4)
-			cfg := pktio.Config{LockLevel: level, LockStats: true}
-			p0 := open(b, set, "loop:b0?seed=512&packets=4096", cfg)
-			p1 := open(b, set, "loop:b1", cfg)
-			start(b, p0)
-			start(b, p1)
-			ports := [2]*pktio.Port{p0, p1}
-			run(b, set, 2, func(id int, w *worker.Worker) {
-				pkts := make([]*buffer.Packet, 32)
-				for done := 0; done < b.N/2; w.Running() {
-					for i, p := range ports {
-						n, _ := p.In(0).Recv(w, pkts)
-						for sent := 0; sent < n; {
-							m, _ := ports[1-i].Out(0).Send(w, pkts[sent:n])
-							sent += m
-						}
-						done += n
-					}
-				}
-			})
-			b.StopTimer()
-			var wait, held float64
-			for _, p := range ports {
-				s := p.Stats()
-				wait += (s.In[0].LockWait + s.Out[0].LockWait).Seconds()
-				held += (s.In[0].LockHeld + s.Out[0].LockHeld).Seconds()
-			}
-			total := 2 * b.Elapsed().Seconds()
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpps")
-			b.ReportMetric(100*wait/total, "%wait")
-			b.ReportMetric(100*held/total, "%held")
-		})
+		for _, workers := range []int{1, 2, 4} {
+			b.Run(fmt.Sprintf("%s/workers=%d", level, workers), func(b *testing.B) { shared(b, level, workers) })
+		}
 	}
+}
+
+func shared(b *testing.B, level pktio.LockLevel, workers int) {
+	set := newSet(b, workers)
+	cfg := pktio.Config{LockLevel: level, LockStats: true}
+	p0 := open(b, set, "loop:b0?seed=512&packets=4096", cfg)
+	p1 := open(b, set, "loop:b1", cfg)
+	start(b, p0)
+	start(b, p1)
+	ports := [2]*pktio.Port{p0, p1}
+	var total atomic.Int64
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers + 2)) // as an instance does
+	run(b, set, workers, func(id int, w *worker.Worker) {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		pkts := make([]*buffer.Packet, 32)
+		for done := 0; total.Load() < int64(b.N); w.Running() {
+			for i, p := range ports {
+				n, _ := p.In(0).Recv(w, pkts)
+				for sent := 0; sent < n; {
+					m, _ := ports[1-i].Out(0).Send(w, pkts[sent:n])
+					sent += m
+				}
+				done += n
+			}
+			if done >= 1024 {
+				total.Add(int64(done))
+				done = 0
+			}
+		}
+	})
+	b.StopTimer()
+	var wait, held float64
+	for _, p := range ports {
+		s := p.Stats()
+		wait += (s.In[0].LockWait + s.Out[0].LockWait).Seconds()
+		held += (s.In[0].LockHeld + s.Out[0].LockHeld).Seconds()
+	}
+	time := float64(workers) * b.Elapsed().Seconds()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpps")
+	b.ReportMetric(100*wait/time, "%wait")
+	b.ReportMetric(100*held/time, "%held")
 }

@@ -3,6 +3,8 @@
 package pktio
 
 import (
+	"runtime"
+
 	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/worker"
 )
@@ -138,16 +140,34 @@ type ticket struct {
 	_       relax.Pad
 }
 
+// lock waits for its turn: the next in the line pauses, who stands further behind
+// yields at once, since with more workers than CPUs the next may need this one. Naps
+// are a last resort: a turn that comes to a sleeper costs everybody the nap.
 func (t *ticket) lock(w *worker.Worker) {
 	my := t.next.Add(1) - 1
-	if t.serving.LoadAcq() != my {
-		var s worker.Spin
-		for t.serving.LoadAcq() != my {
-			s.Wait()
+	var nap worker.Spin
+	for i := 0; ; i++ {
+		ahead := my - t.serving.LoadAcq()
+		switch {
+		case ahead == 0:
+			t.holder.StoreRel(holderOf(w))
+			return
+		case i < ticketPauses && ahead == 1:
+			relax.Pause()
+		case i%256 == 255:
+			runtime.Gosched() // the holder may be a goroutine without a P
+		case i < ticketYields:
+			worker.Yield()
+		default:
+			nap.Wait()
 		}
 	}
-	t.holder.StoreRel(holderOf(w))
 }
+
+const (
+	ticketPauses = 64
+	ticketYields = 2000
+)
 
 func (t *ticket) unlock() {
 	t.holder.StoreRel(0)
