@@ -29,11 +29,7 @@ func main() {
 
 // Main is the program without the process: it returns the exit status.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	err := main1(ctx, args, stdout)
-	if err != nil {
-		fmt.Fprintln(stderr, "odp_l2fwd:", err)
-	}
-	return opt.Status(err)
+	return opt.Exit("odp_l2fwd", main1(ctx, args, stdout), stderr)
 }
 
 func main1(ctx context.Context, args []string, stdout io.Writer) error {

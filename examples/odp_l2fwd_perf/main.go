@@ -42,11 +42,7 @@ func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // Main returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
-	err := run(args, stdout)
-	if err != nil {
-		fmt.Fprintln(stderr, "odp_l2fwd_perf:", err)
-	}
-	return opt.Status(err)
+	return opt.Exit("odp_l2fwd_perf", run(args, stdout), stderr)
 }
 
 func run(args []string, out io.Writer) error {
@@ -56,12 +52,7 @@ func run(args []string, out io.Writer) error {
 	workers := fs.Int("c", 1, "workers, at least one per pair of interfaces in burst mode")
 	burst := fs.Int("b", 32, "most packets in a burst, 1 to 256")
 	seconds := fs.Float64("t", 2, "seconds of the measurement, after 0.5 s of warm-up")
-	help := func(w io.Writer) {
-		fmt.Fprintln(w, "odp_l2fwd_perf [options]: measure forwarding between interfaces")
-		fs.SetOutput(w)
-		fs.PrintDefaults()
-	}
-	if done, err := opt.Parse(fs, args, out, help); done || err != nil {
+	if done, err := opt.Parse(fs, args, out, nil); done || err != nil {
 		return err
 	}
 	names, err := opt.Interfaces(*ifs)

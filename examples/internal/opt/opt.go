@@ -40,6 +40,15 @@ func Status(err error) int {
 	return ExitRun
 }
 
+// Exit prints err, if there is one, and returns the exit status: the end of every
+// example's Main.
+func Exit(name string, err error, stderr io.Writer) int {
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
+	}
+	return Status(err)
+}
+
 // Interfaces splits a comma separated list of device names. A piece without a
 // colon belongs to the name before it, so that a name may hold commas
 // ("pcap:in=a.pcap,out=b.pcap,loop:0" is two names).
@@ -123,12 +132,18 @@ func (r refused) Set(string) error {
 }
 
 // Parse parses args; help goes to out. done is true when help was asked for.
-// Errors are UsageErrors.
+// Without a function for it, help lists the options. Errors are UsageErrors.
 func Parse(fs *flag.FlagSet, args []string, out io.Writer, help func(io.Writer)) (done bool, err error) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
 	switch err := fs.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
+		if help == nil {
+			fmt.Fprintf(out, "%s [options]\n", fs.Name())
+			fs.SetOutput(out)
+			fs.PrintDefaults()
+			return true, nil
+		}
 		help(out)
 		return true, nil
 	case err != nil:

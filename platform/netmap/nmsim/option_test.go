@@ -4,6 +4,7 @@ package nmsim
 
 import (
 	"encoding/binary"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -325,4 +326,27 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%+v", l)
 		}
 	})
+}
+
+// A cable in the options may be named again once both its ends are closed, and not before.
+func TestCableAgain(t *testing.T) {
+	w := NewWorld(Config{})
+	opts := map[string]string{"cable": "again1", "rings": "2"}
+	for range 3 {
+		if err := w.Configure("again0", opts); err != nil {
+			t.Fatal(err)
+		}
+		if w.ports["again0"].peer != w.ports["again1"] || w.ports["again1"].peer != w.ports["again0"] {
+			t.Fatal("the ports are not joined")
+		}
+	}
+	w.ports["again1"].fds++ // somebody has it open
+	if err := w.Configure("again0", opts); err == nil || !strings.Contains(err.Error(), "joined already") {
+		t.Errorf("the other end is open: %v", err)
+	}
+	w.ports["again1"].fds--
+	opts["cable"] = "elsewhere"
+	if err := w.Configure("again0", opts); err == nil || !strings.Contains(err.Error(), "joined already") {
+		t.Errorf("joined to another port: %v", err)
+	}
 }

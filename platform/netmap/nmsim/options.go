@@ -25,7 +25,8 @@ import (
 //	                                         shuffle= seed= corrupt= dup= zero= cut=1 srcip= dstip=
 //	sink=1          sinkdst= sinksrc=        addresses that the sink expects
 //	                sinkorder=ring|port      where the order of a flow is checked (ring)
-//	cable=PORT      join with another port, made when it does not exist
+//	cable=PORT      join with another port, made when it does not exist; joined to it already is fine
+//	                while both are closed
 //	extraless=N     grant so many extra buffers fewer
 //	personality=linux|freebsd                must be the World's, unless nothing is open
 //
@@ -45,6 +46,9 @@ func (w *World) Configure(name string, opts map[string]string) error {
 	}
 	w.mu.Lock()
 	p := w.ports[name]
+	if p != nil && p.fds == 0 && p.peer != nil && p.peer.fds == 0 && p.peer.name == o.cable {
+		p.unplug() // the same cable again: a program run a second time
+	}
 	if p != nil && p.fds == 0 && p.peer == nil && o.set {
 		w.dropNIC(p)
 		p = nil
