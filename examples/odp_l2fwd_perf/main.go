@@ -30,12 +30,16 @@ const (
 	schedWait = 100 * time.Millisecond
 )
 
-// counts are a worker's; the worker alone writes them.
-type counts struct{ packets, bursts, polls, drops atomic.Uint64 }
-
-type paddedCounts struct {
-	counts
+// counts are a worker's as others may read them: packets, bursts, polls, drops.
+type counts struct {
+	v [4]atomic.Uint64
 	_ [128]byte
+}
+
+func (c *counts) set(v ...uint64) {
+	for i := range v {
+		c.v[i].Store(v[i])
+	}
 }
 
 func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -51,7 +55,7 @@ func run(args []string, out io.Writer) error {
 	mode := fs.String("m", "burst", "burst, queue (= atomic), parallel or ordered")
 	workers := fs.Int("c", 1, "workers, at least one per pair of interfaces in burst mode")
 	burst := fs.Int("b", 32, "most packets in a burst, 1 to 256")
-	seconds := fs.Float64("t", 2, "seconds of the measurement, after 0.5 s of warm-up")
+	seconds := fs.Float64("t", 2, "seconds of the measurement, after a quarter of it as warm-up")
 	if done, err := opt.Parse(fs, args, out, nil); done || err != nil {
 		return err
 	}
@@ -78,7 +82,7 @@ type bench struct {
 	ports   []*odp.Port
 	macs    [][12]byte // by output
 	route   []int      // port index -> output
-	stats   []paddedCounts
+	stats   []counts
 	started atomic.Int32
 }
 
@@ -91,22 +95,23 @@ func measure(names []string, m opt.Mode, workers, burst int, seconds float64, ou
 		return err
 	}
 	defer inst.Close()
-	b := &bench{inst: inst, mode: m, burst: burst, workers: workers, stats: make([]paddedCounts, inst.Config().MaxWorkers)}
+	b := &bench{inst: inst, mode: m, burst: burst, workers: workers, stats: make([]counts, inst.Config().MaxWorkers)}
 	if err := b.open(ctx, names); err != nil {
 		return err
 	}
 	done := make(chan error, 1)
 	go func() { done <- inst.Run(ctx, b.loop) }()
-	time.Sleep(500 * time.Millisecond)
+	window := time.Duration(seconds * float64(time.Second))
+	time.Sleep(window / 4)
 	before, start := b.read(), time.Now()
-	time.Sleep(time.Duration(seconds * float64(time.Second)))
+	time.Sleep(window)
 	after, took := b.read(), time.Since(start)
 	stop()
 	if err := <-done; err != nil {
 		return err
 	}
 	packets, bursts, polls, drops := after[0]-before[0], after[1]-before[1], after[2]-before[2], after[3]-before[3]
-	if packets == 0 {
+	if b.read()[0] == 0 {
 		return fmt.Errorf("nothing was forwarded: is there traffic on %v", names)
 	}
 	fmt.Fprintf(out, "%s, %d workers: %.2f Mpps, %.2f ns per packet, burst %.1f of %d, empty polls %.1f %%, drops %d\n",
@@ -141,8 +146,9 @@ func (b *bench) open(ctx context.Context, names []string) error {
 // loop is what each worker runs.
 func (b *bench) loop(w *odp.Worker) error {
 	var pkts [maxBurst]*odp.Packet
-	me, c := int(b.started.Add(1))-1, &b.stats[w.ID()].counts
-	var polls, bursts, packets, drops uint64
+	me, c := int(b.started.Add(1))-1, &b.stats[w.ID()]
+	var packets, bursts, polls, drops uint64
+	defer func() { c.set(packets, bursts, polls, drops) }()
 	for k := me; w.Running(); k += b.workers {
 		n, to, err := b.receive(w, pkts[:b.burst], k)
 		if n > 0 {
@@ -158,10 +164,7 @@ func (b *bench) loop(w *odp.Worker) error {
 			bursts++
 		}
 		if polls++; polls%batch == 0 {
-			c.polls.Store(polls)
-			c.bursts.Store(bursts)
-			c.packets.Store(packets)
-			c.drops.Store(drops)
+			c.set(packets, bursts, polls, drops)
 		}
 		if err != nil {
 			return nil // stopped
@@ -188,9 +191,8 @@ func (b *bench) receive(w *odp.Worker, pkts []*odp.Packet, k int) (n, to int, er
 // read sums the counts: packets, bursts, polls, drops.
 func (b *bench) read() (t [4]uint64) {
 	for i := range b.stats {
-		s := &b.stats[i].counts
-		for k, v := range []*atomic.Uint64{&s.packets, &s.bursts, &s.polls, &s.drops} {
-			t[k] += v.Load()
+		for k := range t {
+			t[k] += b.stats[i].v[k].Load()
 		}
 	}
 	return t

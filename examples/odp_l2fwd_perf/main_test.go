@@ -14,7 +14,7 @@ func TestMeasure(t *testing.T) {
 		for _, mode := range []string{"burst", "queue", "parallel", "ordered"} {
 			for _, workers := range []string{"1", "2"} {
 				var out, errs bytes.Buffer
-				if rc := Main([]string{"-i", ifs, "-m", mode, "-c", workers, "-t", "0.05"}, &out, &errs); rc != 0 {
+				if rc := Main([]string{"-i", ifs, "-m", mode, "-c", workers, "-t", "0.1"}, &out, &errs); rc != 0 {
 					t.Errorf("%s %s %s: exit status %d: %s", ifs, mode, workers, rc, errs.String())
 				}
 				if !strings.Contains(out.String(), " Mpps, ") {
