@@ -369,7 +369,7 @@ func TestInterleave(t *testing.T) {
 		d := NewDevice(t, DeviceConfig{})
 		p := open(t, in, d, odp.PortConfig{})
 		d.Inject(Frames(100, Frame{})...)
-		order, err := Interleave(t, in, seed, 60, echo(p))
+		order, err := Interleave(t, in, Steps{Seed: seed, Max: 60}, echo(p))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,13 +393,13 @@ func TestInterleave(t *testing.T) {
 func TestInterleaveEnds(t *testing.T) {
 	in := New(t, odp.Config{Workers: 3})
 	b := odp.NewBarrier(3)
-	order, err := Interleave(t, in, 1, 0, func(w *odp.Worker) (bool, error) { return false, b.Wait(w) })
+	order, err := Interleave(t, in, Steps{Patience: 5 * time.Millisecond}, func(w *odp.Worker) (bool, error) { return false, b.Wait(w) })
 	if err != nil || len(order) != 3 {
 		t.Errorf("%v %v", order, err)
 	}
 	cause := errors.New("cause")
 	n := 0
-	_, err = Interleave(t, in, 1, 0, func(w *odp.Worker) (bool, error) {
+	_, err = Interleave(t, in, Steps{}, func(w *odp.Worker) (bool, error) {
 		if n++; n == 10 {
 			return true, cause
 		}
@@ -408,7 +408,7 @@ func TestInterleaveEnds(t *testing.T) {
 	if !errors.Is(err, cause) {
 		t.Errorf("%v", err)
 	}
-	_, err = Interleave(t, in, 1, 0, func(w *odp.Worker) (bool, error) { panic("in a step") })
+	_, err = Interleave(t, in, Steps{}, func(w *odp.Worker) (bool, error) { panic("in a step") })
 	if err == nil || !strings.Contains(err.Error(), "in a step") {
 		t.Errorf("%v", err)
 	}

@@ -13,19 +13,28 @@ import (
 	"github.com/odp-go/godp/odp"
 )
 
+// Steps says how Interleave goes on.
+type Steps struct {
+	Seed uint64
+	Max  int // steps to take, then the workers end; 0 = until all have ended by themselves
+	// Patience is how long a step may take before another worker goes on beside
+	// it. A step that waits for another worker (a turn in an ordered queue, a barrier)
+	// needs that; the order is then no longer decided by the seed alone, and the test's
+	// log says so. Default 2 s.
+	Patience time.Duration
+}
+
 // Interleave runs the loop body of the workers one iteration at a time, in an order
 // that the seed decides: the same seed gives the same interleaving. step is one
 // iteration; a worker ends when it returns false or an error. Interleave returns
-// the order of worker ids in which steps began, and what Run returned. At most max
-// steps are taken (then the workers end); max <= 0: until all have ended.
-//
-// A step that waits for another worker (a turn in an ordered queue, a barrier) would
-// hold up everybody: after StepPatience the others go on beside it, and the order is no
-// longer decided by the seed alone.
-func Interleave(t testing.TB, in *odp.Instance, seed uint64, max int, step func(w *odp.Worker) (more bool, err error)) ([]int, error) {
+// the order of the workers in which steps began, and what Run returned.
+func Interleave(t testing.TB, in *odp.Instance, cfg Steps, step func(w *odp.Worker) (more bool, err error)) ([]int, error) {
 	t.Helper()
+	if cfg.Patience == 0 {
+		cfg.Patience = 2 * time.Second
+	}
 	n := in.Config().Workers
-	s := &stepper{rnd: rand.New(rand.NewPCG(seed, 2)), turn: make([]chan struct{}, n), back: make(chan int, 4*n), over: make(chan struct{})}
+	s := &stepper{t: t, cfg: cfg, rnd: rand.New(rand.NewPCG(cfg.Seed, 2)), turn: make([]chan struct{}, n), back: make(chan int, 4*n), over: make(chan struct{})}
 	for i := range s.turn {
 		s.turn[i] = make(chan struct{}, 1)
 	}
@@ -64,7 +73,7 @@ func Interleave(t testing.TB, in *odp.Instance, seed uint64, max int, step func(
 			t.Fatalf("odptest: Interleave: the workers did not start within %v", Patience)
 		}
 	}
-	order := s.drive(max)
+	order := s.drive()
 	cancel()
 	select {
 	case err := <-result:
@@ -74,11 +83,9 @@ func Interleave(t testing.TB, in *odp.Instance, seed uint64, max int, step func(
 	}
 }
 
-// StepPatience is how long Interleave waits for a step before it lets another
-// worker go on beside it.
-const StepPatience = 20 * time.Millisecond
-
 type stepper struct {
+	t    testing.TB
+	cfg  Steps
 	rnd  *rand.Rand
 	turn []chan struct{} // by slot: one more step
 	back chan int        // slot+1: the step is done; -(slot+1): and it was the last
@@ -109,7 +116,7 @@ func (s *stepper) work(w *odp.Worker, i int, step func(*odp.Worker) (bool, error
 }
 
 // drive gives out the turns.
-func (s *stepper) drive(max int) (order []int) {
+func (s *stepper) drive() (order []int) {
 	idle := make([]int, len(s.turn)) // slots that wait for a turn
 	for i := range idle {
 		idle[i] = i
@@ -130,7 +137,7 @@ func (s *stepper) drive(max int) (order []int) {
 				return order
 			}
 		}
-		if len(idle) == 0 || max > 0 && len(order) >= max {
+		if len(idle) == 0 || s.cfg.Max > 0 && len(order) >= s.cfg.Max {
 			return order
 		}
 		k := s.rnd.IntN(len(idle))
@@ -139,7 +146,7 @@ func (s *stepper) drive(max int) (order []int) {
 		order = append(order, i)
 		running++
 		s.turn[i] <- struct{}{}
-		late := time.NewTimer(StepPatience)
+		late := time.NewTimer(s.cfg.Patience)
 		for running > 0 {
 			select {
 			case r := <-s.back:
@@ -149,6 +156,7 @@ func (s *stepper) drive(max int) (order []int) {
 				}
 				continue
 			case <-late.C:
+				s.t.Logf("odptest: Interleave: step %d, of worker %d, takes longer than %v: others go on beside it", len(order), i, s.cfg.Patience)
 			case <-s.over:
 				late.Stop()
 				return order
