@@ -78,7 +78,7 @@ func TestInlined(t *testing.T) {
 		"(*Packet).Data", "(*Packet).DataPtr", "(*Packet).Len", "(*Packet).SegLen", "(*Packet).SetParse", "(*Packet).SetFlowHash", "(*Packet).SetData", "(*Packet).SetInput",
 		"(*Packet).Has", "(*Packet).HasIPv4", "(*Packet).Flags", "(*Packet).L3Offset", "(*Packet).PullHead", "(*Packet).PushHead", "(*Packet).Headroom", "(*Packet).Exchangeable", "(*Packet).Input",
 		"(*Packet).FlowHash", "(*Event).ID", "FromID", "(*Event).Type", "(*Event).Packet", "(*Event).Buf", "(*Event).SwapBuf", "(*Event).InPool", "(*Event).PoolOf",
-		"PacketsOf", "EventsOf", "(*Buffer).Data", "(*Pool).AllocBuffers", "(*Pool).AllocBuffer", "(*Pool).FreePackets", "(*Pool).FreeBuffers", "(*Pool).FreePacket", "(*Segment).Data", "(*Segment).Next",
+		"PacketsOf", "EventsOf", "(*Buffer).Data", "(*Pool).AllocBuffer", "(*Pool).FreePackets", "(*Pool).FreeBuffers", "(*Pool).FreePacket", "(*Segment).Data", "(*Segment).Next",
 		"(*Pool).cacheOf", "(*Pool).fresh", "(*Pool).owns",
 	} {
 		if !strings.Contains(string(out), "can inline "+f+"\n") {
