@@ -322,3 +322,53 @@ func TestBindNeedsALock(t *testing.T) {
 		t.Errorf("Bind at level none of a device that can't split: %v", err)
 	}
 }
+
+// A worker that panics while it polls for all leaves a spread ring to the others.
+func TestPanicOfAPoller(t *testing.T) {
+	for _, joint := range []bool{false, true} {
+		g := &guard{maxRx: 1, maxTx: 1, joint: joint}
+		p, pairs := openAll(t, newSet(t, 2), newGuard("panic-poller", g), pktio.Config{}, 2)
+		fan, err := pktio.NewSpread(pairs[0].In, []queue.Dest{&dest{}}, pktio.HashNone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.onRecv = func(int) { panic("in the driver") }
+		run(t, p.Set(), 1, func(_ int, w *worker.Worker) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+				fan.ReleaseWorker(w)
+				p.ReleaseWorker(w)
+			}()
+			fan.Poll(w)
+		})
+		g.onRecv = nil
+		run(t, p.Set(), 1, func(_ int, w *worker.Worker) {
+			var b [8]*buffer.Packet
+			n := p.Pool().AllocPackets(w, b[:], 60)
+			for i, k := range b[:n] {
+				frame(k, i, 0)
+			}
+			if m, err := pairs[0].Out.Send(w, b[:n]); m != n || err != nil {
+				t.Errorf("Send after a panic: %d, %v", m, err)
+			}
+			got := 0
+			for _, pair := range pairs {
+				m, err := pair.In.Recv(w, b[:])
+				if err != nil {
+					t.Error(err)
+				}
+				got += m
+				buffer.FreePackets(w, b[:m])
+			}
+			if got != n {
+				t.Errorf("received %d of %d", got, n)
+			}
+		})
+		if n, err := fan.Poll(nil); n != 0 || err != nil {
+			t.Errorf("Poll after a panic: %d, %v", n, err)
+		}
+		p.Close()
+	}
+}

@@ -216,3 +216,55 @@ func TestSleepOnDescriptor(t *testing.T) {
 		p.Close()
 	}
 }
+
+// RecvAny takes from whichever input has packets, and waits for at least its time.
+func TestRecvAny(t *testing.T) {
+	set := newSet(t, 2)
+	var ports []*pktio.Port
+	var ins []*pktio.In
+	for _, name := range []string{"any-a", "any-b", "any-c"} {
+		p := open(t, set, newGuard(name, &guard{noWaiter: name == "any-b"}), pktio.Config{})
+		start(t, p)
+		ports, ins = append(ports, p), append(ins, p.In(0))
+	}
+	var b [4]*buffer.Packet
+	for _, d := range []time.Duration{0, time.Millisecond} {
+		t0 := time.Now()
+		if _, n, err := pktio.RecvAny(nil, ins, b[:], d); n != 0 || err != nil || time.Since(t0) < d {
+			t.Errorf("RecvAny(%v): %d, %v after %v", d, n, err, time.Since(t0))
+		}
+	}
+	if _, _, err := pktio.RecvAny(nil, make([]*pktio.In, pktio.MaxWaitAny+1), b[:], 0); err == nil {
+		t.Error("too many inputs are accepted")
+	}
+	var got atomic.Int64
+	run(t, set, 2, func(i int, w *worker.Worker) {
+		const rounds = 30
+		var b [4]*buffer.Packet
+		for round := range rounds {
+			if i == 0 {
+				from, n, err := pktio.RecvAny(w, ins, b[:], -1)
+				if from != round%3 || n != 1 || err != nil {
+					t.Errorf("round %d: from %d, %d, %v", round, from, n, err)
+					return
+				}
+				buffer.FreePackets(w, b[:n])
+				got.Add(1)
+				continue
+			}
+			if round%4 == 0 {
+				time.Sleep(200 * time.Microsecond)
+			}
+			p := ports[round%3]
+			if n, err := p.Out(0).Send(w, packet(t, p, 0, round)); n != 1 || err != nil {
+				t.Errorf("Send: %d, %v", n, err)
+				return
+			}
+			eventually(t, "the receiver wakes", func() bool { return got.Load() == int64(round+1) || t.Failed() })
+		}
+	})
+	ports[1].Close()
+	if from, _, err := pktio.RecvAny(nil, ins, b[:], -1); from != 1 || !errors.Is(err, queue.ErrClosed) {
+		t.Errorf("one input is closed: from %d, %v", from, err)
+	}
+}
