@@ -5,6 +5,7 @@ package schedule
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/relax"
@@ -26,6 +27,9 @@ type Queue struct {
 	stash relax.Uint32
 	name  string
 	cfg   QueueConfig
+	born  uint64 // number in the order of making
+
+	context atomic.Pointer[any] // nil = cfg.Context
 
 	feed feed // what it is fed by beside Enqueue
 	_    relax.Pad
@@ -49,9 +53,6 @@ const (
 
 // Name returns the queue's name.
 func (q *Queue) Name() string { return q.name }
-
-// Context returns QueueConfig.Context.
-func (q *Queue) Context() any { return q.cfg.Context }
 
 // Sync returns the kind of synchronisation.
 func (q *Queue) Sync() Sync { return q.sync }

@@ -39,6 +39,7 @@ type Scheduler struct {
 	groups [MaxGroups]*Group
 	queues [MaxGroups * Priorities]int // queues by level
 	next   int                         // entries of tab ever used
+	made   uint64                      // queues ever made
 	gone   []*Queue                    // closed; their index is free when their token is dropped
 }
 
@@ -150,6 +151,8 @@ func (s *Scheduler) add(q *Queue) error {
 	}
 	q.level = s.levels[li].Load()
 	s.tab[idx] = q
+	s.made++
+	q.born = s.made
 	s.queues[li]++
 	q.cfg.Group.queues++
 	if s.queues[li] == 1 {
