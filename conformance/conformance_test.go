@@ -13,5 +13,5 @@ import (
 func TestMain(m *testing.M) { odptest.Main(m) }
 
 func TestConformanceLoop(t *testing.T) {
-	Run(t, Factory{Name: "loop", Single: "loop:0", Skips: map[string]Capability{}})
+	Run(t, Factory{Name: "loop", Single: "loop:0", Skips: loopSkips})
 }

@@ -122,9 +122,9 @@ func (e *Env) Start(in *odp.Instance, f func(w *odp.Worker) error) (wait func())
 			if err != nil {
 				e.Errorf("Run: %v", err)
 			}
-		case <-time.After(Patience):
+		case <-time.After(e.patience()):
 			b := make([]byte, 1<<20)
-			e.Fatalf("the workers did not end within %v\n%s", Patience, b[:runtime.Stack(b, true)])
+			e.Fatalf("the workers did not end within %v\n%s", e.patience(), b[:runtime.Stack(b, true)])
 		}
 	}
 }
@@ -132,9 +132,9 @@ func (e *Env) Start(in *odp.Instance, f func(w *odp.Worker) error) (wait func())
 // Await waits until f is true and ends the case as failed after Patience.
 func (e *Env) Await(what string, f func() bool) {
 	e.Helper()
-	for end := time.Now().Add(Patience); !f(); time.Sleep(200 * time.Microsecond) {
+	for end := time.Now().Add(e.patience()); !f(); time.Sleep(200 * time.Microsecond) {
 		if time.Now().After(end) {
-			e.Fatalf("no %s within %v", what, Patience)
+			e.Fatalf("no %s within %v", what, e.patience())
 		}
 	}
 }

@@ -5,6 +5,7 @@ package conformance
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/odp-go/godp/odp"
 )
@@ -31,7 +32,8 @@ type Factory struct {
 	// skipped for. nil = there is no list yet: skips are reported and not judged.
 	Skips map[string]Capability
 
-	ops *ops // nil = the real ones; set by tests that break the implementation
+	ops      *ops          // nil = the real ones; set by tests that break the implementation
+	patience time.Duration // 0 = Patience; shorter in these tests
 }
 
 // The capabilities that follow from the names of the devices.

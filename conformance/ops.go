@@ -7,6 +7,8 @@ package conformance
 // of hooks.
 type ops struct {
 	poolOps
+	Queue queueOps
+	Sched schedOps
 }
 
-var realOps = ops{poolOps: realPoolOps}
+var realOps = ops{poolOps: realPoolOps, Queue: realQueueOps, Sched: realSchedOps}
