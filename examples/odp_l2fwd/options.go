@@ -262,7 +262,7 @@ Options as odp_l2fwd's (letters are not joined; each takes its value after a spa
   -P 0|1     promiscuous mode
   -F N       read the first byte of N 64-byte blocks of each packet before the rewrite (default 0:
              the parser has read the first block already; Go has no prefetch)
-  -v         print what was got from each device
+  -v         print what was got from each device, and the share of time under locks
   -h         this text
 and beside ODP's:
   -lock L      pktio | device | queue | none (default queue; none is refused on a shared ring)

@@ -101,7 +101,7 @@ func (r *run) openInterface(ctx context.Context, i int, p *plan) error {
 	if err != nil {
 		return err
 	}
-	cfg.LockLevel, cfg.Promisc = level, o.promisc == 1
+	cfg.LockLevel, cfg.Promisc, cfg.LockStats = level, o.promisc == 1, o.verbose
 	cfg.PoolPackets = o.packets
 	if !o.zeroCopy {
 		cfg.Pool = r.pool

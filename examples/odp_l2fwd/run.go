@@ -33,6 +33,7 @@ type run struct {
 	mu     sync.Mutex // of slots
 	slots  []bool     // which worker numbers are taken
 	text   io.Writer  // what a person reads
+	log    *slog.Logger
 }
 
 // forward runs the options' forwarder until ctx ends or -t is over.
@@ -42,9 +43,9 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	if o.verbose {
 		level = slog.LevelInfo
 	}
+	r.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	r.inst, err = odp.Open(ctx, odp.Config{
-		Name: "l2fwd", Workers: workers(o), Nice: -20,
-		Log:       slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})),
+		Name: "l2fwd", Workers: workers(o), Nice: -20, Log: r.log,
 		Scheduler: idlePolicy(o.idle),
 	})
 	if err != nil {
@@ -108,6 +109,7 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	drain, cancelDrain := context.WithTimeout(context.Background(), o.drain+time.Second)
 	defer cancelDrain()
 	drops, zero := r.drops(), r.zeroCopy()
+	r.logLocks(time.Since(start))
 	shut := r.inst.Shutdown(drain)
 	res = r.result(forwarded, seconds, ppsMax, drops, zero)
 	r.far.account(&res)
@@ -203,6 +205,29 @@ func (r *run) drops() map[string]uint64 {
 		}
 	}
 	return all
+}
+
+// logLocks says which share of the workers' time went into locks (-v).
+func (r *run) logLocks(took time.Duration) {
+	if !r.o.verbose {
+		return
+	}
+	var wait, held time.Duration
+	for _, hs := range r.ports {
+		for _, p := range hs {
+			st := p.Stats()
+			for i := range st.In {
+				wait, held = wait+st.In[i].LockWait, held+st.In[i].LockHeld
+			}
+			for i := range st.Out {
+				wait, held = wait+st.Out[i].LockWait, held+st.Out[i].LockHeld
+			}
+		}
+	}
+	share := func(d time.Duration) string {
+		return fmt.Sprintf("%.1f%%", 100*d.Seconds()/(took.Seconds()*float64(len(r.pubs))))
+	}
+	r.log.Info("time of the workers under locks", "lock_wait", share(wait), "lock_held", share(held))
 }
 
 func (r *run) zeroCopy() bool {
