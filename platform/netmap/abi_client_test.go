@@ -214,6 +214,34 @@ func TestABIDrain(t *testing.T) {
 	}
 }
 
+// TestABIReadThenClosed: what the receiver of a pipe has read is no more pending at
+// the sender once the receiver has closed.
+func TestABIReadThenClosed(t *testing.T) {
+	w := newABI(t)
+	set, wk := newSet(t)
+	a, b := w.openPair(t, abiPair{"pipe", "pc{1", "pc}1", true, true}, driver.Config{Set: set})
+	pkts := make([]*buffer.Packet, 40)
+	if a.Pool().AllocPackets(wk, pkts, 60) != 40 {
+		t.Fatal("no packets")
+	}
+	if n, err := a.Tx(0).Send(wk, pkts); n != 40 || err != nil {
+		t.Fatal(n, err)
+	}
+	n, err := b.Rx(0).Recv(wk, pkts) // exactly as many as there are: no sync follows
+	if n != 40 || err != nil {
+		t.Fatal(n, err)
+	}
+	buffer.FreePackets(wk, pkts)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := a.Drain(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestABIReopen opens and closes each kind of port many times: nothing is left, and
 // extra buffers come back.
 func TestABIReopen(t *testing.T) {

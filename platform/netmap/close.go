@@ -29,6 +29,9 @@ func (d *device) undo() error {
 		d.unwatch()
 		d.unwatch = nil
 	}
+	for _, q := range d.rx {
+		q.giveBack()
+	}
 	for _, fd := range d.fds {
 		if errno := d.c.k.Close(fd); errno != 0 {
 			errs = append(errs, &Error{Op: "close", Device: d.name, Errno: errno})
@@ -53,6 +56,17 @@ func (d *device) undo() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// giveBack tells the kernel of the slots that were read since the last sync: the sender
+// of a pipe waits for them, and would take their frames for unread.
+func (q *rxQueue) giveBack() {
+	if q.used > 0 && q.failed == nil && q.d.blocked.LoadAcq() == 0 {
+		for _, fd := range q.fds {
+			q.d.c.k.Ioctl(fd, q.d.num.RxSync, nil)
+		}
+		q.used = 0
+	}
 }
 
 // Counters implements driver.Device.
