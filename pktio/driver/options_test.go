@@ -53,6 +53,9 @@ func TestParseBool(t *testing.T) {
 func TestRegisterTwicePanics(t *testing.T) {
 	Register("twice", nil)
 	defer func() {
+		regMu.Lock()
+		delete(registry, "twice")
+		regMu.Unlock()
 		if recover() == nil {
 			t.Error("no panic")
 		}
