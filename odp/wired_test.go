@@ -215,16 +215,20 @@ func TestPanicWhileHolding(t *testing.T) {
 			locks  int
 			faults odptest.Faults
 			bad    func(in *odp.Instance, w *odp.Worker)
+			lock   odp.LockLevel
 		}{
-			{"atomic context", odp.Atomic, 0, odptest.Faults{}, func(*odp.Instance, *odp.Worker) { panic("here") }},
-			{"order turn", odp.Ordered, 0, odptest.Faults{}, func(*odp.Instance, *odp.Worker) { panic("here") }},
+			{"atomic context", odp.Atomic, 0, odptest.Faults{}, func(*odp.Instance, *odp.Worker) { panic("here") }, odp.LockDefault},
+			{"order turn", odp.Ordered, 0, odptest.Faults{}, func(*odp.Instance, *odp.Worker) { panic("here") }, odp.LockDefault},
 			{"ordered lock", odp.Ordered, 1, odptest.Faults{}, func(in *odp.Instance, w *odp.Worker) {
 				in.Scheduler().OrderLock(w, 0)
 				panic("here")
-			}},
-			{"in send", odp.Atomic, 0, odptest.Faults{PanicSend: 3}, nil},
-			{"in send, ordered", odp.Ordered, 0, odptest.Faults{PanicSend: 3}, nil},
-			{"in receive", odp.Parallel, 0, odptest.Faults{PanicRecv: 50}, nil},
+			}, odp.LockDefault},
+			{"in send", odp.Atomic, 0, odptest.Faults{PanicSend: 3}, nil, odp.LockQueue},
+			{"in send, ordered", odp.Ordered, 0, odptest.Faults{PanicSend: 3}, nil, odp.LockDevice},
+			{"in send, parallel", odp.Parallel, 0, odptest.Faults{PanicSend: 3}, nil, odp.LockPktio},
+			{"in receive", odp.Parallel, 0, odptest.Faults{PanicRecv: 50}, nil, odp.LockQueue},
+			{"in receive, ordered", odp.Ordered, 0, odptest.Faults{PanicRecv: 50}, nil, odp.LockDevice},
+			{"in receive, atomic", odp.Atomic, 0, odptest.Faults{PanicRecv: 50}, nil, odp.LockPktio},
 		} {
 			t.Run(fmt.Sprintf("%s/%d", c.name, policy), func(t *testing.T) {
 				in, err := odp.Open(t.Context(), odp.Config{Workers: 4, OnPanic: policy, Log: quiet})
@@ -233,7 +237,9 @@ func TestPanicWhileHolding(t *testing.T) {
 				}
 				defer in.Close()
 				dev := odptest.NewDevice(t, odptest.DeviceConfig{})
-				p := openPort(t, in, dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled, Sync: c.sync, Locks: c.locks})
+				cfg := odp.PortConfig{Mode: odp.ModeScheduled, Sync: c.sync, Locks: c.locks}
+				cfg.LockLevel = c.lock
+				p := openPort(t, in, dev.Name(), cfg)
 				dev.SetFaults(c.faults)
 				var bad atomic.Bool
 				bad.Store(c.bad != nil)
