@@ -18,6 +18,8 @@ import (
 const (
 	poisonByte = 0xdb
 	poisonSpan = 256 // bytes at the start of a buffer that are looked at
+
+	ownerKernel = 1 << 31 // in coldPart.owner
 )
 
 // checkAlloc takes events out of the pool: they must be free and untouched.
@@ -37,8 +39,8 @@ func (p *Pool) checkAlloc(w *worker.Worker, ev []uintptr) {
 			}
 		}
 		e.state = stateAlloc
-		c.owner = uint32(w.ID() + 2)
-		c.site = uint64(site)
+		c.site.StoreRel(uint64(site))
+		c.owner.StoreRel(uint32(w.ID() + 2))
 	}
 }
 
@@ -53,11 +55,12 @@ func (p *Pool) checkFree(w *worker.Worker, ev []uintptr) {
 		c := p.cold(e)
 		switch {
 		case e.state == stateFree:
-			panic(fmt.Sprintf("buffer: pool %q: event %d is freed twice: by %s, before by %s; it was allocated by %s", p.cfg.Name, e.index, place(uint64(site)), place(c.freed), place(c.site)))
+			panic(fmt.Sprintf("buffer: pool %q: event %d is freed twice: by %s, before by %s; it was allocated by %s", p.cfg.Name, e.index, place(uint64(site)), place(c.freed), place(c.site.LoadAcq())))
 		case e.state != stateAlloc:
 			panic(fmt.Sprintf("buffer: pool %q: event %d is freed in state %d by %s", p.cfg.Name, e.index, e.state, place(uint64(site))))
 		}
-		c.freed, c.owner = uint64(site), 0
+		c.freed = uint64(site)
+		c.owner.StoreRel(0)
 		p.poison(e)
 	}
 }
@@ -115,20 +118,19 @@ func (p *Pool) holders() string {
 	}
 	count := map[string]int{}
 	for i := 0; i < p.num; i++ {
-		e := p.EventAt(i)
-		if e.state == stateFree || e.state == stateDetached {
+		c := p.cold(p.EventAt(i))
+		owner := c.owner.LoadAcq()
+		if owner == 0 {
 			continue
 		}
-		c := p.cold(e)
-		who := "the control plane"
-		if c.owner > 1 {
-			who = fmt.Sprintf("worker %d", c.owner-2)
-		}
-		what := "allocated"
-		if e.state == stateKernel {
+		what, who := "allocated", "the control plane"
+		if owner&ownerKernel != 0 {
 			what = "in the kernel's hands, allocated"
 		}
-		count[fmt.Sprintf("%s by %s at %s", what, who, place(c.site))]++
+		if owner &^= ownerKernel; owner > 1 {
+			who = fmt.Sprintf("worker %d", owner-2)
+		}
+		count[fmt.Sprintf("%s by %s at %s", what, who, place(c.site.LoadAcq()))]++
 	}
 	var lines []string
 	for s, n := range count {

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/odp-go/godp/internal/arena"
+	"github.com/odp-go/godp/internal/relax"
 )
 
 // coldPart is what forwarding does not touch of a header: it lies in an array
@@ -23,7 +24,8 @@ import (
 //	36 color    1 byte, then drop eligible, shaper length adjust
 //	40 site     invariants: where it was allocated (program counter)
 //	48 freed    invariants: where it was freed
-//	56 owner    invariants: id + 2 of the worker, 1 = control plane, 0 = in the pool
+//	56 owner    invariants: id + 2 of the worker, 1 = control plane, 0 = in the pool;
+//	            the high bit: a driver gave the buffer to the kernel
 type coldPart struct {
 	time    uint64
 	user    uint64
@@ -36,9 +38,9 @@ type coldPart struct {
 	drop    bool
 	shaper  int8
 	_       uint8
-	site    uint64
+	site    relax.Uint64 // written by the owner, read by the leak report
 	freed   uint64
-	owner   uint32
+	owner   relax.Uint32 // written by the owner, read by the leak report
 	_       uint32
 }
 

@@ -103,6 +103,9 @@ func (p *Pool) Detach(f func(buf, ext uint32)) error {
 // counts as detached from then on. The caller owns the packet, and forgets it.
 func (p *Pool) Lose(k *Packet) {
 	k.buf, k.bufLen, k.ext, k.state = 0, 0, 0, stateDetached
+	if checked {
+		p.cold(&k.Event).owner.StoreRel(0)
+	}
 	p.attached.Add(^uint64(0))
 }
 

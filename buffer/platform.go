@@ -47,6 +47,16 @@ func (e *Event) MarkKernel(on bool) {
 	if on {
 		e.state = stateKernel
 	}
+	if checked {
+		if p := e.PoolOf(); p != nil {
+			c := p.cold(e)
+			owner := c.owner.LoadAcq() &^ ownerKernel
+			if on {
+				owner |= ownerKernel
+			}
+			c.owner.StoreRel(owner)
+		}
+	}
 }
 
 // Private reports whether all segments are of pool p and nobody else refers to
