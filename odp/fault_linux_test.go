@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/odp-go/godp/internal/testkit"
 	"golang.org/x/sys/unix"
 
 	"github.com/odp-go/godp/internal/sys"
@@ -92,15 +93,23 @@ func TestPinShared(t *testing.T) {
 	}
 }
 
-func TestNice(t *testing.T) {
+func TestNice(t *testing.T) { testNice(t, 5) }
+
+// A better nice value than 0 needs a right.
+func TestNiceNegative(t *testing.T) {
+	testkit.Need(t, testkit.Root)
+	testNice(t, -20)
+}
+
+func testNice(t *testing.T, nice int) {
 	if portableBuild {
 		t.Skip("this build sets no nice value")
 	}
-	in := open(t, Config{Workers: 1, Nice: 5})
+	in := open(t, Config{Workers: 1, Nice: nice})
 	err := in.Run(t.Context(), func(w *Worker) error {
 		got, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
-		if err != nil || 20-got != 5 {
-			t.Errorf("nice value %d, %v; want 5", 20-got, err)
+		if err != nil || 20-got != nice {
+			t.Errorf("nice value %d, %v; want %d", 20-got, err, nice)
 		}
 		return nil
 	})
