@@ -130,8 +130,11 @@ func (r *rig) drain(w *worker.Worker) (v []uint64) {
 func (r *rig) workers(n int, f func(w *worker.Worker)) (wait func()) {
 	r.t.Helper()
 	var wg sync.WaitGroup
-	for range n {
-		w := r.join()
+	ws := make([]*worker.Worker, n)
+	for i := range ws { // all of them before the first may leave: an id is free again then
+		ws[i] = r.join()
+	}
+	for _, w := range ws {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()

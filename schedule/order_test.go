@@ -258,6 +258,29 @@ func TestReleaseBeforeTurn(t *testing.T) {
 	r.leave(b)
 }
 
+// A lock that an ended context did not use is free for the next one, although the
+// oldest context, which has left the lock, goes on.
+func TestLockPassesEndedContext(t *testing.T) {
+	r := newRig(t, 2, 3, Config{})
+	a, b := r.join(), r.join()
+	src := r.queue(QueueConfig{Sync: Ordered, Locks: 1})
+	r.fill(nil, src, 0, 3)
+	r.get(a, 1)
+	r.s.OrderLock(a, 0)
+	r.s.OrderUnlock(a, 0)
+	r.get(b, 1)
+	r.get(b, 1) // ends the second context, which took no lock
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.s.OrderLock(b, 0)
+		r.s.OrderUnlock(b, 0)
+	}()
+	within(t, done, "the third context gets the lock")
+	r.leave(b)
+	r.leave(a)
+}
+
 func TestOrderLocks(t *testing.T) {
 	n := 5000
 	if testing.Short() {

@@ -288,8 +288,11 @@ func TestDrain(t *testing.T) {
 			a, b := r.join(), r.join()
 			q := r.queue(QueueConfig{Sync: y})
 			r.fill(a, q, 0, 50)
-			v, _ := r.get(a, 1)
-			got := append([]uint64(nil), v...)
+			var got []uint64
+			for range 3 { // the last ones out of the stash
+				v, _ := r.get(a, 1)
+				got = append(got, v...)
+			}
 			switch how {
 			case "drain":
 				r.s.Drain(a)
@@ -302,8 +305,8 @@ func TestDrain(t *testing.T) {
 			case "park":
 				a.Park(0, nil)
 			}
-			if q.Len() != 49 {
-				t.Errorf("%s: Len is %d, want 49", how, q.Len())
+			if q.Len() != 47 {
+				t.Errorf("%s: Len is %d, want 47", how, q.Len())
 			}
 			if err := q.Close(); err == nil {
 				t.Errorf("%s: a queue with events was closed", how)

@@ -448,3 +448,54 @@ func TestWatchIsHandedOver(t *testing.T) {
 		detach(t, q, nil)
 	}
 }
+
+// slowInput gives its first event when another worker has gone to sleep meanwhile.
+type slowInput struct {
+	sleepy
+	wait func()
+}
+
+func (in *slowInput) Dequeue(w *worker.Worker, ev []*buffer.Event) (int, error) {
+	if in.wait != nil {
+		in.wait()
+		in.wait = nil
+	}
+	return in.sleepy.Dequeue(w, ev)
+}
+
+// Who gives a token back wakes a worker that went to sleep while it was away.
+func TestGiveBackWakes(t *testing.T) {
+	r := newRig(t, 2, 4, Config{Spin: time.Microsecond})
+	q := r.queue(QueueConfig{})
+	in := &slowInput{sleepy: sleepy{input: input{r: r, n: 1}}}
+	a := r.join()
+	var got atomic.Int64
+	var other func()
+	in.wait = func() {
+		other = r.workers(1, func(w *worker.Worker) {
+			ev := make([]*buffer.Event, 1)
+			for {
+				n, _, err := r.s.Schedule(w, ev, -1)
+				if err != nil {
+					return
+				}
+				r.free(ev[:n]...)
+				got.Add(int64(n))
+			}
+		})
+		eventually(t, "the other sleeps", func() bool { return r.s.Stats().Parks > 0 })
+		time.Sleep(time.Millisecond)
+	}
+	if err := q.AttachSource(in); err != nil {
+		t.Fatal(err)
+	}
+	if v, _ := r.get(a, 1); !equal(v, 0, 1) { // and is busy with it from here on
+		t.Fatalf("got %v", v)
+	}
+	in.put(1)
+	eventually(t, "the other serves the input", func() bool { return got.Load() == 1 })
+	r.set.Stop()
+	other()
+	r.leave(a)
+	detach(t, q, nil)
+}

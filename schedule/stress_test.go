@@ -123,6 +123,51 @@ func TestWakeIsNeverLost(t *testing.T) {
 	}
 }
 
+// TestTokenIsNeverLost: a few events in flight, so that queues become empty and
+// ready again all the time, while workers poll without sleep.
+func TestTokenIsNeverLost(t *testing.T) {
+	n := 200000
+	if testing.Short() {
+		n = 20000
+	}
+	each(t, func(t *testing.T, y Sync) {
+		const window = 3
+		r := newRig(t, 3, window, Config{Idle: Busy})
+		qs := []*Queue{r.queue(QueueConfig{Sync: y, Size: 2}), r.queue(QueueConfig{Sync: y, Size: 2})}
+		for i := range window {
+			r.fill(nil, qs[i%2], i, i+1)
+		}
+		var got atomic.Int64
+		wait := r.workers(2, func(w *worker.Worker) {
+			ev := make([]*buffer.Event, 1)
+			for i := 0; w.Running(); i++ {
+				k, _, err := r.s.Schedule(w, ev, 10*time.Millisecond)
+				if err != nil {
+					return
+				}
+				send(w, qs[i%2], ev[:k])
+				if int(got.Add(int64(k))) == n {
+					r.set.Stop()
+				}
+			}
+		})
+		last := int64(-1)
+		for end := time.Now(); got.Load() < int64(n); time.Sleep(time.Millisecond) {
+			if g := got.Load(); g != last {
+				last, end = g, time.Now().Add(liveness)
+			} else if time.Now().After(end) {
+				t.Fatalf("nothing moves any more after %d events", g)
+			}
+		}
+		wait()
+		w := r.join()
+		if v := r.drain(w); len(v) != window {
+			t.Errorf("%d of %d events are left", len(v), window)
+		}
+		r.leave(w)
+	})
+}
+
 // A long event in one worker leaves the rest of the queue to the sleepers.
 func TestSleepersHelp(t *testing.T) {
 	r := newRig(t, 3, 64, Config{Spin: time.Microsecond})
