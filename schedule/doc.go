@@ -45,6 +45,13 @@
 // the order of the ordered queue, to every destination that does not ignore order.
 // Contexts end in order without waiting: one that ends before its turn is noted and passed over.
 //
+// # Full queues
+//
+// A queue never waits for room: Enqueue accepts what fits. A worker that tries again
+// until it fits must not be the one who could make room: it holds the atomic context of
+// that very queue, or others that wait behind its ordered context are the only ones who serve
+// it. Give queues room for all events in flight, drop after some tries, or Release first.
+//
 // # Idle workers
 //
 // Under the adaptive policy an idle worker polls for 50 us, then sleeps in

@@ -84,6 +84,9 @@ func TestFIFO(t *testing.T) {
 			if !equal(got, 0, 151) {
 				t.Errorf("burst %d: wrong order: %v", burst, got)
 			}
+			if st := r.s.Stats(); st.Events != 151 || st.Bursts < 4 || st.Bursts > 151 {
+				t.Errorf("burst %d: %+v", burst, st)
+			}
 			r.leave(w)
 		}
 	})

@@ -240,6 +240,31 @@ func TestSourceThreshold(t *testing.T) {
 	r.leave(w)
 }
 
+// A worker that is to stop takes nothing new in, and leaves the input to the others.
+func TestStoppingDoesNotPoll(t *testing.T) {
+	r := newRig(t, 2, 8, Config{})
+	a, b := r.join(), r.join()
+	q := r.queue(QueueConfig{Sync: Ordered})
+	in := &input{r: r, n: 4}
+	if err := q.AttachSource(in); err != nil {
+		t.Fatal(err)
+	}
+	r.fill(a, q, 100, 102)
+	a.RequestStop()
+	if v := r.drain(a); !equal(v, 100, 102) || in.polls.Load() != 0 {
+		t.Errorf("told to stop: %v, %d polls", v, in.polls.Load())
+	}
+	if n, _, err := r.s.Schedule(a, make([]*buffer.Event, 1), -1); n != 0 || !errors.Is(err, queue.ErrStopped) {
+		t.Errorf("then %d, %v", n, err)
+	}
+	if v := r.drain(b); !equal(v, 0, 4) {
+		t.Errorf("the other got %v", v)
+	}
+	r.leave(a)
+	detach(t, q, b)
+	r.leave(b)
+}
+
 // spread is a poller that moves its events into several queues.
 type spread struct {
 	r    *rig

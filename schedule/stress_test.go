@@ -133,7 +133,7 @@ func TestTokenIsNeverLost(t *testing.T) {
 	each(t, func(t *testing.T, y Sync) {
 		const window = 3
 		r := newRig(t, 3, window, Config{Idle: Busy})
-		qs := []*Queue{r.queue(QueueConfig{Sync: y, Size: 2}), r.queue(QueueConfig{Sync: y, Size: 2})}
+		qs := []*Queue{r.queue(QueueConfig{Sync: y, Size: window}), r.queue(QueueConfig{Sync: y, Size: window})}
 		for i := range window {
 			r.fill(nil, qs[i%2], i, i+1)
 		}
