@@ -14,17 +14,21 @@ import (
 
 // ExtendHead adds n bytes at the start of the data, undefined and private to this
 // packet: from the headroom first, then in new segments, whose own headroom is
-// what they don't need. It returns the packet, whose header may be another one now;
+// what they don't need. A packet that would be longer than the pool's MaxLen is
+// refused (ErrTooLong), whatever its headroom. It returns the packet, whose header may be another one now;
 // metadata, user area and value are kept.
 func (k *Packet) ExtendHead(w *worker.Worker, n int) (*Packet, error) {
-	room := k.FirstSeg().headroom()
-	if uint(n) <= uint(room) {
-		k.PushHead(n)
+	if n == 0 {
 		return k, nil
 	}
 	p := poolFor(&k.Event)
 	if n < 0 || uint64(n)+uint64(k.len) > uint64(p.maxLen) {
 		return k, p.longErr("ExtendHead", uint64(uint(n))+uint64(k.len))
+	}
+	room := k.FirstSeg().headroom()
+	if uint(n) <= uint(room) {
+		k.PushHead(n)
+		return k, nil
 	}
 	first, last, err := p.newSegs(w, "ExtendHead", uint32(n)-room, true, k.nsegs)
 	if err != nil {
@@ -37,18 +41,22 @@ func (k *Packet) ExtendHead(w *worker.Worker, n int) (*Packet, error) {
 }
 
 // ExtendTail adds n bytes at the end of the data, undefined and private to this
-// packet: in the tailroom first, then in new segments.
+// packet: in the tailroom first, then in new segments. A packet that would be longer
+// than the pool's MaxLen is refused (ErrTooLong), whatever its tailroom.
 func (k *Packet) ExtendTail(w *worker.Worker, n int) error {
+	if n == 0 {
+		return nil
+	}
+	p := poolFor(&k.Event)
+	if n < 0 || uint64(n)+uint64(k.len) > uint64(p.maxLen) {
+		return p.longErr("ExtendTail", uint64(uint(n))+uint64(k.len))
+	}
 	s := k.LastSeg()
 	room := s.tailroom()
 	if uint(n) <= uint(room) {
 		s.segLen += uint32(n)
 		k.len += uint32(n)
 		return nil
-	}
-	p := poolFor(&k.Event)
-	if n < 0 || uint64(n)+uint64(k.len) > uint64(p.maxLen) {
-		return p.longErr("ExtendTail", uint64(uint(n))+uint64(k.len))
 	}
 	first, _, err := p.newSegs(w, "ExtendTail", uint32(n)-room, false, k.nsegs)
 	if err != nil {

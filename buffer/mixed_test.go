@@ -3,6 +3,7 @@
 package buffer
 
 import (
+	"errors"
 	"testing"
 	"unsafe"
 )
@@ -148,4 +149,29 @@ func TestBufLen(t *testing.T) {
 		t.Errorf("%d bytes of buffers, %d segments of %d", n, k.NumSegs(), p.Info().Stride)
 	}
 	FreePacket(ws[0], k)
+}
+
+// A packet of the pool's greatest length has room in its buffers, and does not grow
+// into it: MaxLen counts, not where the bytes would come from.
+func TestExtendStopsAtMaxLen(t *testing.T) {
+	set, ws := kit(t, 1)
+	w := ws[0]
+	p := newPool(t, set, PoolConfig{Num: 4, Size: 100, MaxLen: 150})
+	k := p.AllocPacket(w, 150)
+	if k.Headroom() == 0 || k.Tailroom() == 0 {
+		t.Fatal("the packet has no rooms")
+	}
+	if same, err := k.ExtendHead(w, 1); !errors.Is(err, ErrTooLong) || same != k || k.Len() != 150 {
+		t.Errorf("ExtendHead: %v, length %d", err, k.Len())
+	}
+	if err := k.ExtendTail(w, 1); !errors.Is(err, ErrTooLong) || k.Len() != 150 {
+		t.Errorf("ExtendTail: %v, length %d", err, k.Len())
+	}
+	if _, err := k.ExtendHead(w, 0); err != nil {
+		t.Error(err)
+	}
+	if err := k.ExtendTail(w, 0); err != nil {
+		t.Error(err)
+	}
+	FreePacket(w, k)
 }

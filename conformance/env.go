@@ -52,13 +52,19 @@ func (e *Env) Open(cfg odp.Config) *odp.Instance {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	cfg.Pin = odp.PinOff
+	cfg.Pin = odp.PinOff // a case shares the machine with others
 	in, err := e.F.open(e.Context(), cfg)
 	if err != nil {
 		e.Fatalf("no instance: %v", err)
 	}
 	e.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), Patience)
+		if e.Failed() { // the reason is told, and what is out need not be waited for
+			if err := in.Close(); err != nil {
+				e.Logf("Close: %v", err)
+			}
+			return
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		defer cancel()
 		if err := in.Shutdown(ctx); err != nil {
 			e.Errorf("Shutdown: %v", err)

@@ -7,8 +7,9 @@ package conformance
 // of hooks.
 type ops struct {
 	poolOps
+	packetOps
 	Queue queueOps
 	Sched schedOps
 }
 
-var realOps = ops{poolOps: realPoolOps, Queue: realQueueOps, Sched: realSchedOps}
+var realOps = ops{realPoolOps, realPacketOps, realQueueOps, realSchedOps}
