@@ -3,6 +3,9 @@
 package conformance
 
 import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/odp-go/godp/odp"
@@ -57,5 +60,48 @@ func (e *Env) none(in *odp.Instance, w *odp.Worker, format string, args ...any) 
 	e.Helper()
 	if v := e.drain(in, w); len(v) != 0 {
 		e.Errorf("%d events (%v) came: "+format, append([]any{len(v), v}, args...)...)
+	}
+}
+
+// each runs f on all workers of the instance for every burst that they are given,
+// until f has seen total events or something went wrong. f passes the events on or
+// frees them.
+func (e *Env) each(in *odp.Instance, burst, total int, f func(w *odp.Worker, q *odp.SchedQueue, ev []*odp.Event) error) {
+	e.Helper()
+	var left atomic.Int64
+	left.Store(int64(total))
+	end := e.deadline()
+	e.Workers(in, func(w *odp.Worker) error {
+		ev := make([]*odp.Event, burst)
+		for left.Load() > 0 {
+			n, q, err := e.Ops.Sched.Schedule(in, w, ev, time.Millisecond)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				if odp.Now() > end {
+					return fmt.Errorf("worker %d: nothing comes, and %d of %d events are missing", w.ID(), left.Load(), total)
+				}
+				continue
+			}
+			if err := f(w, q, ev[:n]); err != nil {
+				return err
+			}
+			left.Add(-int64(n))
+		}
+		return nil
+	})
+}
+
+// dither delays some events a little, so that threads overtake each other.
+func dither(v uint64) {
+	switch v % 13 {
+	case 3:
+		runtime.Gosched()
+	case 7:
+		for t := odp.Now() + 20_000; odp.Now() < t; {
+		}
+	case 11:
+		time.Sleep(20 * time.Microsecond)
 	}
 }
