@@ -6,7 +6,8 @@ import "github.com/odp-go/godp/internal/meta"
 
 // What lies in the cold part: one more cache line when it is used, none when not.
 
-// UserWord returns the user's word, which allocation sets to 0.
+// UserWord returns the user's word. Allocation sets it to 0, but for a buffer, which
+// keeps what its last owner left (see AllocBuffers).
 func (e *Event) UserWord() uint64 {
 	if c := e.coldForRead(); c != nil {
 		return c.user
@@ -18,7 +19,8 @@ func (e *Event) UserWord() uint64 {
 // does not belong here (the collector does not look into packet memory): see SetValue.
 func (e *Event) SetUserWord(v uint64) { e.coldForWrite().user = v }
 
-// Flow returns the flow id of the event, 0 by default.
+// Flow returns the flow id of the event, 0 by default; that of a buffer is as its
+// last owner left it.
 func (e *Event) Flow() uint32 {
 	if c := e.coldForRead(); c != nil {
 		return c.flow

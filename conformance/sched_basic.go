@@ -281,6 +281,7 @@ func schedIgnoreOrder(e *Env) {
 
 	// The younger of two contexts puts its event in while the older one lasts.
 	a, b := e.Control(in, odp.KindWorker), e.Control(in, odp.KindWorker)
+	q = e.sched(in, odp.SchedQueueConfig{Sync: odp.Ordered, Locks: 1}) // locks: a does not keep the second event
 	e.put(q, a, e.take(p, a, 0, 2)...)
 	x, _ := e.next(in, a)
 	y, _ := e.next(in, b)
@@ -360,13 +361,16 @@ func schedFlows(e *Env) {
 	in := e.Instance()
 	w := e.Control(in, odp.KindWorker)
 	const flows, num = 16, 200
-	p := e.numbers(in, num)
+	p, err := in.NewPool(odp.PoolConfig{Num: num, Size: 64, Need: num})
+	e.NoError(err, "NewPool")
 	for _, y := range allSyncs {
 		q := e.sched(in, odp.SchedQueueConfig{Sync: y})
-		ev := e.take(p, w, 0, num)
+		ev := make([]*odp.Event, num)
+		e.Must(p.AllocPackets(w, odp.PacketsOf(ev), 16) == num, "the pool has no %d packets", num)
 		var want, got [flows]int
 		for i, x := range ev {
 			e.Check(x.Flow() == 0, "flow %d by default", x.Flow())
+			x.SetUserWord(uint64(i))
 			f := i * i % flows
 			x.SetFlow(uint32(f))
 			want[f]++
@@ -375,7 +379,8 @@ func schedFlows(e *Env) {
 		for range num {
 			x, _ := e.next(in, w)
 			f := int(x.Flow())
-			e.Must(f == int(number(x)*number(x)%flows), "%v: event %d has flow %d", y, number(x), f)
+			i := int(x.UserWord())
+			e.Must(f == i*i%flows, "%v: event %d has flow %d", y, i, f)
 			got[f]++
 			e.give(w, x)
 		}
