@@ -154,11 +154,10 @@ func (t *ticket) lock(w *worker.Worker) {
 			return
 		case i < ticketPauses && ahead == 1:
 			relax.Pause()
-		case i%256 == 255:
-			runtime.Gosched() // the holder may be a goroutine without a P
 		case i < ticketYields:
 			worker.Yield()
 		default:
+			runtime.Gosched() // the holder may be a goroutine without a P
 			nap.Wait()
 		}
 	}
@@ -166,7 +165,7 @@ func (t *ticket) lock(w *worker.Worker) {
 
 const (
 	ticketPauses = 64
-	ticketYields = 2000
+	ticketYields = 1000
 )
 
 func (t *ticket) unlock() {
