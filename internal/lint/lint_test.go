@@ -27,7 +27,8 @@ const module = "github.com/odp-go/godp"
 // stands below those that import it.
 var allowed = map[string][]string{
 	"internal":              {"internal/", "golang.org/x/sys/unix"},
-	"internal/testkit":      {"internal/", "go.uber.org/goleak"},
+	"internal/testkit":      {"internal/", "go.uber.org/goleak", "golang.org/x/sys/unix"},
+	"tools":                 {},
 	"worker":                {"internal/", "golang.org/x/sys/unix"},
 	"buffer":                {"internal/", "worker"},
 	"header":                {"internal/", "buffer"},
