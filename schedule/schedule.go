@@ -38,8 +38,10 @@ func (s *Scheduler) Schedule(w *worker.Worker, ev []*buffer.Event, wait time.Dur
 		}
 		return s.schedule(w, p, ev, wait)
 	}
-	return 0, nil, fmt.Errorf("%w: Schedule: called without a worker of this set: Join first", ErrConfig)
+	return 0, nil, errNoWorker
 }
+
+var errNoWorker = fmt.Errorf("%w: Schedule: called without a worker of this set: Join first", ErrConfig)
 
 func (s *Scheduler) schedule(w *worker.Worker, p *state, ev []*buffer.Event, wait time.Duration) (int, *Queue, error) {
 	if p.w.Load() != w && s.attach(w) == nil {
