@@ -20,6 +20,7 @@ import (
 
 // TestMain lets a test start this binary as the program.
 func TestMain(m *testing.M) {
+	workerNice = 0
 	if args, ok := os.LookupEnv("L2FWD_ARGS"); ok {
 		os.Args = append(os.Args[:1], strings.Fields(args)...)
 		main()

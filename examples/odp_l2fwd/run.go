@@ -36,6 +36,10 @@ type run struct {
 	log    *slog.Logger
 }
 
+// workerNice is the nice value of the worker threads, where the user has the right to it: a
+// forwarder goes before everything else on its CPUs. Tests share the machine.
+var workerNice = -20
+
 // forward runs the options' forwarder until ctx ends or -t is over.
 func forward(ctx context.Context, o *options, text io.Writer) (res result, err error) {
 	r := &run{o: o, text: text}
@@ -45,7 +49,7 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	}
 	r.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	r.inst, err = odp.Open(ctx, odp.Config{
-		Name: "l2fwd", Workers: workers(o), Nice: -20, Log: r.log,
+		Name: "l2fwd", Workers: workers(o), Nice: workerNice, Log: r.log,
 		Scheduler: idlePolicy(o.idle),
 	})
 	if err != nil {

@@ -24,6 +24,8 @@ import (
 	_ "github.com/odp-go/godp/platform/null"
 )
 
+var workerNice = -20 // of the worker threads; tests share the machine
+
 const (
 	maxBurst  = 256
 	batch     = 64 // bursts between two publications of the counts
@@ -89,7 +91,7 @@ type bench struct {
 func measure(names []string, m opt.Mode, workers, burst int, seconds float64, out io.Writer) error {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	inst, err := odp.Open(ctx, odp.Config{Name: "l2fwd_perf", Workers: workers, Nice: -20, Log: slog.New(slog.DiscardHandler),
+	inst, err := odp.Open(ctx, odp.Config{Name: "l2fwd_perf", Workers: workers, Nice: workerNice, Log: slog.New(slog.DiscardHandler),
 		Scheduler: odp.SchedulerConfig{Idle: odp.IdleBusy}})
 	if err != nil {
 		return err

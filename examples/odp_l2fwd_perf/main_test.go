@@ -4,9 +4,15 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 )
+
+func TestMain(m *testing.M) {
+	workerNice = 0
+	os.Exit(m.Run())
+}
 
 // Both modes forward, on loops and on the in-process netmap, and say how fast.
 func TestMeasure(t *testing.T) {
