@@ -27,8 +27,11 @@ invariants: ## with ownership, double free and index checks
 stress: ## twenty times in a row under the race detector
 	$(GO) test -race -shuffle=on -short -count=20 -timeout 60m $(PKG)
 
-matrix: ## every legal combination of l2fwd's modes with 10^7 frames each (long)
-	$(GO) test ./examples/odp_l2fwd -run Matrix -matrix.frames 10000000 -timeout 6h -v
+matrix: ## every legal combination of l2fwd's modes, FRAMES=100000 each; 10000000 takes hours
+	$(GO) test ./examples/odp_l2fwd -run Matrix -matrix.all -matrix.frames $(or $(FRAMES),100000) -timeout 6h
+
+idle: ## CPU share and wake-up times without traffic, 60 s each way
+	$(GO) test ./examples/idle -run Ways -idle.seconds 60 -timeout 20m -v
 
 bench: ## benchmarks of all packages, once each
 	$(GO) test -run '^$$' -bench . -benchtime 200ms $(PKG)
@@ -44,4 +47,4 @@ lint: ## gofmt, vet, staticcheck
 	cd tools && GOWORK=off $(GO) build -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PKG)
 
-.PHONY: help demo test race portable invariants stress matrix bench cross lint
+.PHONY: help demo test race portable invariants stress matrix idle bench cross lint

@@ -63,7 +63,8 @@ type forwarder struct {
 	c    counts
 	pub  *published
 	pkts [maxBurst]*odp.Packet
-	sum  byte // of what -F read
+	ins  []*odp.In // inputs to sleep on
+	sum  byte      // of what -F read
 }
 
 // burstLoop receives from each of its links in turn and sends to its output.
@@ -107,6 +108,7 @@ func (f *forwarder) rest(links []link) error {
 	for i := range links {
 		ins = append(ins, links[i].in)
 	}
+	f.ins = ins
 	from, n, err := pktio.RecvAny(f.w, ins, f.pkts[:f.o.burst], idleWait)
 	if n == 0 || err != nil {
 		return err

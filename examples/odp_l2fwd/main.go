@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"github.com/odp-go/godp/examples/internal/opt"
-	"github.com/odp-go/godp/odp"
 	_ "github.com/odp-go/godp/platform/loop"
 	_ "github.com/odp-go/godp/platform/netmap"
 	_ "github.com/odp-go/godp/platform/null"
@@ -44,17 +43,18 @@ func main1(ctx context.Context, args []string, stdout io.Writer) error {
 	if o.demo {
 		return demo(ctx, &o, stdout, text)
 	}
-	res, leak := forward(ctx, &o, text)
-	if leak != nil && !errors.Is(leak, odp.ErrLeak) {
-		return leak
+	res, err := forward(ctx, &o, text)
+	if res.Mode == "" {
+		return err // it did not begin
 	}
+	// What was forwarded is told also when a worker failed or packets were not given back.
 	if o.json {
-		err = report{Runs: []result{res}}.print(stdout)
+		err = errors.Join(report{Runs: []result{res}}.print(stdout), err)
 	} else if o.interval > 0 {
 		fmt.Fprintf(text, "TEST RESULT: %.0f maximum packets per second.\n", res.PPSMax)
 	}
 	if err == nil && o.seconds > 0 && res.Packets == 0 {
 		err = fmt.Errorf("nothing was forwarded in %d s: is there traffic on %v, and is the link up", o.seconds, o.ifs)
 	}
-	return errors.Join(err, leak)
+	return err
 }

@@ -45,6 +45,8 @@ type options struct {
 
 	// until ends a run that has no time limit when it answers true; asked each 5 ms.
 	until func() bool
+	// started is called with the run before its workers start.
+	started func(*run)
 }
 
 const maxBurst = 256

@@ -28,7 +28,6 @@ type run struct {
 	groups []*odp.Group  // -g N
 	links  [][]link      // per worker
 	pubs   []published   // per worker
-	ins    []*odp.In     // room for a worker's inputs
 	far    farSide
 	mu     sync.Mutex // of slots
 	slots  []bool     // which worker numbers are taken
@@ -49,7 +48,7 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	}
 	r.log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	r.inst, err = odp.Open(ctx, odp.Config{
-		Name: "l2fwd", Workers: workers(o), Nice: workerNice, Log: r.log,
+		Name: "l2fwd", Workers: workers(o), Nice: o.nice(), Log: r.log,
 		Scheduler: idlePolicy(o.idle),
 	})
 	if err != nil {
@@ -63,12 +62,12 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	r.far.expect(r)
 	r.describe()
 	r.far.begin()
+	if o.started != nil {
+		o.started(r)
+	}
 
 	work, stop := context.WithCancel(context.Background())
 	defer stop()
-	failed := make(chan error, 1)
-	go func() { failed <- r.inst.Run(work, r.work) }()
-
 	timed, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if o.seconds > 0 {
@@ -84,32 +83,25 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 		}()
 	}
 	start := time.Now()
-	var runErr error
-	ended := false
+	var runErr error // valid when ran is closed
+	ran := make(chan struct{})
 	go func() {
-		select {
-		case runErr = <-failed:
-			ended = true
-			cancel()
-			failed <- nil
-		case <-timed.Done():
-		}
+		defer cancel() // workers that end early end the run
+		runErr = r.inst.Run(work, r.work)
+		close(ran)
 	}()
 	ppsMax := speed(timed, text, o.interval, func() counts { return sum(r.pubs) })
 	seconds, forwarded := time.Since(start).Seconds(), sum(r.pubs)
 
 	// The end: no new frames, then those on their way, then the workers, then the ports.
 	r.far.stop()
-	if !ended {
+	select {
+	case <-ran:
+	default:
 		r.settle(o.drain)
 	}
 	stop()
-	if !ended {
-		runErr = <-failed
-	}
-	if runErr != nil {
-		return res, runErr
-	}
+	<-ran
 	drain, cancelDrain := context.WithTimeout(context.Background(), o.drain+time.Second)
 	defer cancelDrain()
 	drops, zero := r.drops(), r.zeroCopy()
@@ -117,7 +109,16 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	shut := r.inst.Shutdown(drain)
 	res = r.result(forwarded, seconds, ppsMax, drops, zero)
 	r.far.account(&res)
-	return res, shut
+	return res, errors.Join(runErr, shut)
+}
+
+// nice is the nice value of the workers: odp_l2fwd's, where it may be set. The
+// demonstration does not bother an ordinary user with a warning about it.
+func (o *options) nice() int {
+	if o.demo && os.Geteuid() != 0 {
+		return 0
+	}
+	return workerNice
 }
 
 func workers(o *options) int {
@@ -138,7 +139,7 @@ func idlePolicy(name string) odp.SchedulerConfig {
 func (r *run) work(w *odp.Worker) error {
 	k := r.claim()
 	defer r.unclaim(k)
-	f := &forwarder{run: r, w: w, pub: &r.pubs[k]}
+	f := &forwarder{run: r, w: w, pub: &r.pubs[k], c: sum(r.pubs[k : k+1])} // who had this number before may have counted
 	defer f.publish()
 	if r.o.mode.Scheduled() {
 		for _, g := range r.groups {
@@ -171,15 +172,19 @@ func (r *run) claim() int {
 func (r *run) unclaim(k int) { r.mu.Lock(); r.slots[k] = false; r.mu.Unlock() }
 
 // settle waits until nothing is forwarded any more and far ends that can tell have
-// everything, at most d. Interfaces that go on
-// receiving take in nothing any more after half of that time.
+// everything, at most d. Interfaces that go on receiving take in nothing any more
+// after half of that time.
 func (r *run) settle(d time.Duration) {
 	const quiet = 30 * time.Millisecond
 	half, end := time.Now().Add(d/2), time.Now().Add(d)
 	for stopped := false; time.Now().Before(end); {
 		c := sum(r.pubs)
 		time.Sleep(min(quiet, max(time.Until(end), 0)))
-		if c == sum(r.pubs) && r.far.arrived(c.rxDrops+c.txDrops) {
+		dropped := c.rxDrops + c.txDrops
+		for _, v := range r.drops() {
+			dropped += v
+		}
+		if sum(r.pubs).bursts == c.bursts && r.far.arrived(dropped) {
 			return
 		}
 		if !stopped && (!r.far.all || time.Now().After(half)) {

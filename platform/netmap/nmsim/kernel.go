@@ -29,6 +29,7 @@ type file struct {
 	mapped  int
 	closed  bool
 	onReady *waiter
+	spare   *waiter // to use again
 }
 
 // binding is a registration: what a descriptor's calls act on. It does not change.
@@ -237,21 +238,29 @@ func (k *kernel) OnReady(fd int, wake func()) (time.Duration, bool) {
 		return 0, wake != nil
 	}
 	w.mu.Lock()
-	old := f.onReady
+	wt := f.onReady
 	f.onReady = nil
-	w.mu.Unlock()
-	if old != nil {
-		old.cancel()
+	if wt != nil {
+		w.mu.Unlock()
+		wt.cancel()
+	} else {
+		wt, f.spare = f.spare, nil
+		w.mu.Unlock()
+	}
+	if wt == nil {
+		wt = new(waiter)
 	}
 	b := f.bind.Load()
 	if wake == nil || b == nil {
+		f.keep(wt)
 		return 0, wake != nil
 	}
-	wt := newWaiter(wake, b.rx)
+	wt.arm(wake, b.rx)
 	var due int64
 	for _, r := range b.rx {
 		d, now := r.ready()
 		if now && wt.cancel() {
+			f.keep(wt)
 			return 0, true
 		}
 		if d > 0 && (due == 0 || d < due) {
@@ -266,4 +275,11 @@ func (k *kernel) OnReady(fd int, wake func()) (time.Duration, bool) {
 		return 0, true
 	}
 	return time.Duration(due), false
+}
+
+// keep puts a waiter that is on no ring by, for the next OnReady.
+func (f *file) keep(wt *waiter) {
+	f.w.mu.Lock()
+	f.spare = wt
+	f.w.mu.Unlock()
 }

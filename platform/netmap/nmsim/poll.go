@@ -129,7 +129,8 @@ func (f *file) poll(events int16, d time.Duration) int16 {
 		if events&abi.PollOut != 0 {
 			tx = b.tx
 		}
-		wt := newWaiter(func() { ch <- struct{}{} }, rx, tx)
+		var wt waiter
+		wt.arm(func() { ch <- struct{}{} }, rx, tx)
 		rev := b.pollOnce(events, freebsd) // what came before the waiter stood there
 		if rev == 0 && f.dead.LoadAcq() == 0 {
 			f.sleep(ch, b.sleepFor(rx, tx), d, deadline)

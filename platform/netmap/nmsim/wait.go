@@ -4,19 +4,24 @@ package nmsim
 
 import (
 	"slices"
-
-	"github.com/odp-go/godp/internal/relax"
+	"sync"
 )
 
-// waiter is somebody who sleeps until something happens on one of some rings.
+// waiter is somebody who sleeps until something happens on one of some rings. It
+// may be armed again once it was cancelled; a notifier that still has it in hand
+// then calls the new wake, without a reason, which sleepers expect.
 type waiter struct {
-	wake  func()
-	fired relax.Uint32
+	mu    sync.Mutex
+	wake  func() // nil when it was fired or cancelled; guarded by mu
 	rings []*kring
 }
 
-func newWaiter(wake func(), rings ...[]*kring) *waiter {
-	wt := &waiter{wake: wake}
+// arm puts the waiter on the rings; it is on none before.
+func (wt *waiter) arm(wake func(), rings ...[]*kring) {
+	wt.mu.Lock()
+	wt.wake = wake
+	wt.mu.Unlock()
+	wt.rings = wt.rings[:0]
 	for _, r := range rings {
 		wt.rings = append(wt.rings, r...)
 	}
@@ -26,13 +31,14 @@ func newWaiter(wake func(), rings ...[]*kring) *waiter {
 		k.armed.StoreSeq(1) // partner: notify
 		k.waitMu.Unlock()
 	}
-	return wt
 }
 
-func (wt *waiter) fire() {
-	if wt.fired.CAS(0, 1) {
-		wt.wake()
-	}
+// claim takes the wake function; nil when somebody else has it.
+func (wt *waiter) claim() (wake func()) {
+	wt.mu.Lock()
+	wake, wt.wake = wt.wake, nil
+	wt.mu.Unlock()
+	return wake
 }
 
 // cancel takes the waiter off its rings. A wake that is under way may still come,
@@ -48,22 +54,26 @@ func (wt *waiter) cancel() bool {
 		}
 		k.waitMu.Unlock()
 	}
-	return wt.fired.CAS(0, 1)
+	return wt.claim() != nil
 }
 
 // notify wakes who sleeps on the ring. What it waits for was published before, with
 // a full barrier behind it.
 func (k *kring) notify() {
-	if k.armed.LoadAcq() == 0 { // partner: newWaiter
+	if k.armed.LoadAcq() == 0 { // partner: arm
 		return
 	}
 	k.waitMu.Lock()
-	ws := k.waiters
-	k.waiters = nil
+	var room [4]*waiter
+	ws := append(room[:0], k.waiters...)
+	clear(k.waiters)
+	k.waiters = k.waiters[:0]
 	k.armed.StoreRel(0)
 	k.waitMu.Unlock()
 	for _, wt := range ws {
-		wt.fire()
+		if wake := wt.claim(); wake != nil {
+			wake()
+		}
 	}
 }
 
