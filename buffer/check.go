@@ -10,10 +10,14 @@ import (
 	"sync"
 
 	"github.com/odp-go/godp/internal/arena"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/worker"
 )
 
 // The checks of the invariants tag: who holds what, double free, use after free.
+
+// checked compiles the checks of this file in or out.
+const checked = invariants.Enabled
 
 const (
 	poisonByte = 0xdb

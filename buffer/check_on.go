@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build invariants
-
-package buffer
-
-const checked = true
