@@ -9,76 +9,53 @@ import (
 	"github.com/odp-go/godp/worker"
 )
 
-// A worker allocates a burst, writes, and frees.
+// A pool, a packet, and how its borders move. nil is the control plane.
 func Example() {
-	set, _ := worker.NewSet(2)
-	pool, err := buffer.NewPool(set, buffer.PoolConfig{Name: "example", Num: 1024})
+	set, err := worker.NewSet(1)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
-	defer pool.Close()
-	w, _ := set.Join(worker.KindWorker)
-	defer w.Leave()
-
-	var pkts [32]*buffer.Packet
-	n := pool.AllocPackets(w, pkts[:], 60)
-	for _, k := range pkts[:n] {
-		copy(k.Data(), "hello")
+	defer set.Close()
+	pool, err := buffer.NewPool(set, buffer.PoolConfig{Name: "frames", Num: 64, Cache: -1})
+	if err != nil {
+		panic(err)
 	}
-	fmt.Println(n, "packets, out:", pool.Out())
-	buffer.FreePackets(w, pkts[:n])
-	fmt.Println("out:", pool.Out())
+	p := pool.AllocPacket(nil, 60)
+	copy(p.Data(), "payload")
+	head := p.PushHead(14) // room for an Ethernet header, taken from the headroom
+	copy(head, "header")
+	fmt.Println(p.Len(), p.Headroom(), string(p.Data()[:6]), string(p.Data()[14:21]))
+	p.PullHead(14)
+	p.PullTail(53)
+	fmt.Println(p.Len(), string(p.Data()))
+	fmt.Println("out of the pool:", pool.Out())
+	buffer.FreePacket(nil, p)
+	fmt.Println("out of the pool:", pool.Out(), pool.Close())
 	// Output:
-	// 32 packets, out: 32
-	// out: 0
+	// 74 114 header payload
+	// 7 payload
+	// out of the pool: 1
+	// out of the pool: 0 <nil>
 }
 
-// A header goes in front: into the headroom if it fits, else into a new segment.
-func ExamplePacket_ExtendHead() {
-	set, _ := worker.NewSet(1)
-	pool, _ := buffer.NewPool(set, buffer.PoolConfig{Num: 8, Headroom: -1, Cache: -1})
-	defer pool.Close()
-
-	k := pool.AllocPacket(nil, 4)
-	copy(k.Data(), "data")
-	if k.PushHead(5) == nil {
-		fmt.Println("no headroom")
-	}
-	k, err := k.ExtendHead(nil, 5)
+// A reference shares the bytes; each owner frees his own.
+func ExamplePacket_RefStatic() {
+	set, err := worker.NewSet(1)
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
-	_ = k.CopyFromMem(0, []byte("head:"))
-	for s := k.FirstSeg(); s != nil; s = s.Next() {
-		fmt.Printf("%q\n", s.Data())
+	defer set.Close()
+	pool, err := buffer.NewPool(set, buffer.PoolConfig{Name: "frames", Num: 64, Cache: -1})
+	if err != nil {
+		panic(err)
 	}
-	buffer.FreePacket(nil, k)
+	p := pool.AllocPacket(nil, 60)
+	twin := p.RefStatic()
+	buffer.FreePacket(nil, p)
+	fmt.Println("one is left:", pool.Out())
+	buffer.FreePacket(nil, twin)
+	fmt.Println("none is left:", pool.Out(), pool.Close())
 	// Output:
-	// no headroom
-	// "head:"
-	// "data"
-}
-
-// Two packets over the same bytes, each with a header of its own.
-func ExamplePacket_Ref() {
-	set, _ := worker.NewSet(1)
-	pool, _ := buffer.NewPool(set, buffer.PoolConfig{Num: 8, Cache: -1})
-	defer pool.Close()
-
-	k := pool.AllocPacket(nil, 12)
-	copy(k.Data(), "to A:payload")
-	r, _ := k.Ref(nil, 5) // the payload
-	r, _ = r.ExtendHead(nil, 5)
-	_ = r.CopyFromMem(0, []byte("to B:"))
-
-	buf := make([]byte, 12)
-	_ = r.CopyToMem(0, buf)
-	fmt.Printf("%s and %s\n", k.Data(), buf)
-	fmt.Println(k.CopyFromMem(6, []byte("x")))
-	buffer.FreePackets(nil, []*buffer.Packet{k, r})
-	// Output:
-	// to A:payload and to B:payload
-	// buffer: CopyFromMem: the data is shared with another packet: copy it to write
+	// one is left: 1
+	// none is left: 0 <nil>
 }

@@ -3,61 +3,67 @@
 package schedule_test
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/odp-go/godp/buffer"
-	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/schedule"
 	"github.com/odp-go/godp/worker"
 )
 
-// Two queues, one worker: the higher priority comes first, and the loop ends when
-// the worker was told to stop and nothing is left.
+// Two queues, one of high priority: its event comes first, although it was
+// enqueued last.
 func Example() {
-	set, _ := worker.NewSet(1)
+	set, err := worker.NewSet(2)
+	if err != nil {
+		panic(err)
+	}
 	defer set.Close()
-	pool, _ := buffer.NewPool(set, buffer.PoolConfig{Name: "frames", Num: 64})
-	defer pool.Close()
-	s, _ := schedule.New(set, schedule.Config{})
+	s, err := schedule.New(set, schedule.Config{Idle: schedule.Busy})
+	if err != nil {
+		panic(err)
+	}
 	defer s.Close()
-	control, _ := s.NewQueue(schedule.QueueConfig{Name: "control", Sync: schedule.Atomic, Priority: schedule.Highest})
-	defer control.Close()
-	data, _ := s.NewQueue(schedule.QueueConfig{Name: "data", Sync: schedule.Ordered})
-	defer data.Close()
+	pool, err := buffer.NewPool(set, buffer.PoolConfig{Name: "events", Num: 64, Cache: -1})
+	if err != nil {
+		panic(err)
+	}
+	defer pool.Close()
+	low, err := s.NewQueue(schedule.QueueConfig{Name: "low", Sync: schedule.Atomic})
+	if err != nil {
+		panic(err)
+	}
+	defer low.Close()
+	high, err := s.NewQueue(schedule.QueueConfig{Name: "high", Sync: schedule.Atomic, Priority: schedule.Highest})
+	if err != nil {
+		panic(err)
+	}
+	defer high.Close()
 
-	var pkts [3]*buffer.Packet
-	pool.AllocPackets(nil, pkts[:], 60)
-	ev := buffer.EventsOf(pkts[:])
-	data.Enqueue(nil, ev[:2])
-	control.Enqueue(nil, ev[2:])
-
-	w, _ := set.Join(worker.KindWorker)
+	w, err := set.Join(worker.KindWorker)
+	if err != nil {
+		panic(err)
+	}
 	defer w.Leave()
 	defer s.Leave(w)
-	w.RequestStop()
-	var burst [32]*buffer.Event
+	for i, q := range []*schedule.Queue{low, low, high} {
+		p := pool.AllocPacket(w, 60)
+		p.SetMark(uint32(i))
+		if _, err := q.Enqueue(w, buffer.EventsOf([]*buffer.Packet{p})); err != nil {
+			panic(err)
+		}
+	}
+	var ev [32]*buffer.Event
 	for {
-		n, q, err := s.Schedule(w, burst[:], -1)
-		if errors.Is(err, queue.ErrStopped) {
+		n, q, err := s.Schedule(w, ev[:], 0) // 0: don't wait
+		if n == 0 {
+			fmt.Println("nothing is left", err)
 			break
 		}
-		fmt.Println(q.Name(), n)
-		pool.FreePackets(w, buffer.PacketsOf(burst[:n]))
+		fmt.Println(q.Name(), n, "events, the first is number", buffer.PacketsOf(ev[:n])[0].Mark())
+		buffer.FreePackets(w, buffer.PacketsOf(ev[:n]))
 	}
 	// Output:
-	// control 1
-	// data 2
+	// high 1 events, the first is number 2
+	// low 2 events, the first is number 0
+	// nothing is left <nil>
 }
-
-// stages is a queue.Dest of one's own: it awaits the worker's turn, so that it keeps
-// the order of an ordered queue.
-type stages struct{ seen []int }
-
-func (d *stages) Enqueue(w *worker.Worker, ev []*buffer.Event) (int, error) {
-	w.AwaitTurn()
-	d.seen = append(d.seen, len(ev)) // one worker at a time is here, in order
-	return len(ev), nil
-}
-
-var _ queue.Dest = (*stages)(nil)

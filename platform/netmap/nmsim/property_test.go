@@ -253,9 +253,9 @@ func TestCloseUnderLoad(t *testing.T) {
 	noLeak(t, w)
 }
 
-// 10000 opens and closes of each kind leave nothing (NM-22).
+// Opens and closes of each kind leave nothing (NM-22).
 func TestOpenCloseCycles(t *testing.T) {
-	n := 10000
+	n := 1000
 	if testing.Short() {
 		n = 300
 	}
