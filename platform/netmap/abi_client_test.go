@@ -26,7 +26,7 @@ func exchange(t *testing.T, w *worker.Worker, from, to *device, frames int, size
 		sent, got int
 		held      []*buffer.Packet
 		pkts      = make([]*buffer.Packet, 32)
-		end       = time.Now().Add(10 * time.Second)
+		end       = time.Now().Add(20 * time.Second)
 		check     = func(k *buffer.Packet, seq int) bool {
 			return bytes.Equal(contents(k), testFrame(uint64(seq), size(seq)))
 		}
@@ -41,7 +41,7 @@ func exchange(t *testing.T, w *worker.Worker, from, to *device, frames int, size
 		buffer.FreePackets(w, held[:n])
 		held = held[n:]
 	}
-	for got < frames && time.Now().Before(end) && time.Since(quiet) < 300*time.Millisecond {
+	for got < frames && time.Now().Before(end) && time.Since(quiet) < patience(from) {
 		n := 0
 		for n < 16 && sent+n < frames && sent+n-got < window {
 			f := testFrame(uint64(sent+n), size(sent+n))
@@ -82,6 +82,14 @@ func exchange(t *testing.T, w *worker.Worker, from, to *device, frames int, size
 	return corrupt, frames - got
 }
 
+// patience is how long no frame may arrive before the rest counts as missing.
+func patience(d *device) time.Duration {
+	if d.c.prefix == "netmap" {
+		return 4 * time.Second
+	}
+	return 300 * time.Millisecond
+}
+
 func contents(k *buffer.Packet) (b []byte) {
 	for s := k.FirstSeg(); s != nil; s = s.Next() {
 		b = append(b, s.Data()...)
@@ -91,6 +99,7 @@ func contents(k *buffer.Packet) (b []byte) {
 
 func (w *abiWorld) openPair(t *testing.T, p abiPair, cfg driver.Config) (a, b *device) {
 	t.Helper()
+	cfg.Promisc = true // test frames go to addresses that no card has
 	a, b = openPort(t, w.v, p.a, cfg), openPort(t, w.v, p.b, cfg)
 	if w.sim == nil && p.what == "NIC" {
 		time.Sleep(200 * time.Millisecond)
@@ -137,7 +146,9 @@ func atRest(t *testing.T, set *worker.Set, w *worker.Worker, ds ...*device) {
 func TestABIFlagMatters(t *testing.T) {
 	w := newABI(t)
 	if w.sim == nil {
-		t.Skip("emulated ports of the kernel and its switch work without the flag")
+		if i, err := w.v.c.sys.Interface(w.a); err != nil || !i.Native {
+			t.Skip("emulated ports of the kernel and its switch work without the flag")
+		}
 	}
 	for name, flag := range map[string]*uint16{"receive": &changedRx, "send": &changedTx} {
 		t.Run(name, func(t *testing.T) {
@@ -146,7 +157,11 @@ func TestABIFlagMatters(t *testing.T) {
 			set, wk := newSet(t)
 			a, b := w.openPair(t, w.pairs()[0], driver.Config{Set: set, PoolPackets: 1024})
 			c, m := exchange(t, wk, a, b, 3000, func(i int) int { return 60 + i%1400 })
-			if c == 0 && m == 0 {
+			switch {
+			case c+m > 0:
+			case w.sim == nil && name == "send":
+				t.Log("this driver loads the address for every frame that it sends (e1000 does)")
+			default:
 				t.Errorf("nothing was wrong without BUF_CHANGED in %s slots", name)
 			}
 		})

@@ -203,6 +203,9 @@ func (r *raw) rxSync() syscall.Errno { return r.w.k.Ioctl(r.fd, r.w.k.Numbers().
 
 // queue puts one frame of several pieces into a tx ring, without a sync.
 func (r *raw) queue(g *abi.Ring, pieces ...[]byte) {
+	if int(avail(g)) < len(pieces) {
+		return
+	}
 	head, n := g.Head(), g.NumSlots()
 	for i, p := range pieces {
 		s := g.Slot(head)

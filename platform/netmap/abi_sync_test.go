@@ -129,7 +129,12 @@ func (w *abiWorld) ready(p abiPair, a, b *raw) {
 	if w.sim != nil || p.what != "NIC" {
 		return
 	}
-	until(w.t, "the link", func() bool { i, err := w.v.c.sys.Interface(p.a); return err == nil && i.Running })
+	for _, n := range []string{p.a, p.b} {
+		if err := w.v.c.sys.SetPromisc(n, true); err != nil {
+			w.t.Fatal(err)
+		}
+		until(w.t, "the link", func() bool { i, err := w.v.c.sys.Interface(n); return err == nil && i.Running })
+	}
 	until(w.t, "a first frame", func() bool {
 		a.queue(a.tx(0), testFrame(1<<40, 60))
 		a.txSync()

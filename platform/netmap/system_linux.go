@@ -6,10 +6,12 @@ package netmap
 
 import (
 	"encoding/binary"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -20,7 +22,6 @@ import (
 // Numbers of the ethtool calls that x/sys does not name.
 const (
 	ethDrvInfo = 0x03
-	ethLink    = 0x0a
 	ethRings   = 0x10
 	ethFlags   = 0x25
 	flagLRO    = 1 << 15
@@ -50,6 +51,9 @@ func details(fd int, name string, i *abi.IfInfo) {
 	r := newIfreq(name)
 	if r.call(fd, unix.SIOCGIFFLAGS) == nil {
 		i.Promisc = *(*uint16)(r.union())&unix.IFF_PROMISC != 0
+	}
+	if up, ok := carrier(name); ok {
+		i.Running = i.Up && up
 	}
 	buf := make([]byte, 256)
 	if ethtool(fd, name, ethDrvInfo, buf) {
@@ -86,6 +90,30 @@ func details(fd int, name string, i *abi.IfInfo) {
 		i.Native = strings.TrimSpace(string(mode)) != "2"
 		i.MultiSlot = i.Native && multiSlotDrivers[i.Driver]
 	}
+}
+
+// carrier asks rtnetlink for IFF_LOWER_UP, the carrier of now: IFF_RUNNING follows up to
+// a second later, and what ethtool tells is the cable, which a card that was just reset
+// may have before it sends.
+func carrier(name string) (up, ok bool) {
+	n, err := net.InterfaceByName(name)
+	if err != nil {
+		return false, false
+	}
+	rib, err := syscall.NetlinkRIB(unix.RTM_GETLINK, unix.AF_UNSPEC)
+	if err != nil {
+		return false, false
+	}
+	msgs, err := syscall.ParseNetlinkMessage(rib)
+	if err != nil {
+		return false, false
+	}
+	for _, m := range msgs {
+		if m.Header.Type == unix.RTM_NEWLINK && len(m.Data) >= unix.SizeofIfInfomsg && int(int32(binary.NativeEndian.Uint32(m.Data[4:]))) == n.Index {
+			return binary.NativeEndian.Uint32(m.Data[8:])&unix.IFF_LOWER_UP != 0, true
+		}
+	}
+	return false, false
 }
 
 func ethValue(fd int, name string, cmd uint32) (uint32, bool) {

@@ -90,7 +90,7 @@ func follow(sock, quit, index int, f func(abi.IfState), again func()) {
 			flags := binary.NativeEndian.Uint32(m.Data[8:])
 			switch m.Header.Type {
 			case unix.RTM_NEWLINK:
-				f(abi.IfState{Up: flags&unix.IFF_UP != 0, Running: flags&unix.IFF_RUNNING != 0})
+				f(abi.IfState{Up: flags&unix.IFF_UP != 0, Running: flags&unix.IFF_LOWER_UP != 0})
 			case unix.RTM_DELLINK:
 				f(abi.IfState{Gone: true})
 			}
