@@ -24,13 +24,12 @@ import (
 	_ "github.com/odp-go/godp/platform/null"
 )
 
-var workerNice = -20 // of the worker threads; tests share the machine
-
 const (
-	maxBurst  = 256
-	batch     = 64 // bursts between two publications of the counts
-	schedWait = 100 * time.Millisecond
+	maxBurst, batch = 256, 64 // batch: bursts between two publications of the counts
+	schedWait       = 100 * time.Millisecond
 )
+
+var workerNice = -20 // of the worker threads; tests share the machine
 
 // counts are a worker's as others may read them: packets, bursts, polls, drops.
 type counts struct {
