@@ -46,7 +46,8 @@ func TestRefStatic(t *testing.T) {
 	if k.HasRef() {
 		t.Fatal("a new packet has a reference")
 	}
-	if k.RefStatic() != k || k.RefStatic() != k || !k.HasRef() || k.IsReferencing() {
+	first, second := k.RefStatic(), k.RefStatic()
+	if first != k || second != k || !k.HasRef() || k.IsReferencing() {
 		t.Fatal("static reference")
 	}
 	if k.Headroom() != 0 || k.Tailroom() != 0 || !errors.Is(k.CopyFromMem(0, []byte{1}), ErrShared) || !errors.Is(k.Reset(nil, 10), ErrShared) || k.Exchangeable() {

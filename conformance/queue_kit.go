@@ -83,7 +83,7 @@ func (e *Env) enqueueAll(q odp.Dest, w *odp.Worker, ev ...*odp.Event) error {
 		err = fmt.Errorf("%d of %d events fitted", n, len(ev))
 	}
 	if err != nil {
-		return fmt.Errorf("Enqueue: %w", err)
+		return fmt.Errorf("enqueue: %w", err)
 	}
 	return nil
 }

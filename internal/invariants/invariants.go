@@ -17,7 +17,6 @@ package invariants
 
 import (
 	"fmt"
-	"sync/atomic"
 )
 
 // Failure is what a failed check panics with.
@@ -64,13 +63,3 @@ func Poisoned(b []byte) bool {
 	}
 	return true
 }
-
-type holderWord = atomic.Uint32
-
-// Exclusive guards what one user at a time may use: a ring without locks, a device
-// handle of level "none". It has no size when the checks are not enabled.
-//
-//	r.excl.Enter("SPSC enqueue")
-//	...
-//	r.excl.Leave()
-type Exclusive struct{ exclusiveState }

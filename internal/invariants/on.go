@@ -6,5 +6,3 @@ package invariants
 
 // Enabled says whether this build checks its invariants (build tag "invariants").
 const Enabled = true
-
-type exclusiveState struct{ holder holderWord }

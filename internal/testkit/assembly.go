@@ -14,7 +14,6 @@ import (
 // that is inlined into them: for budgets of read-modify-writes, and for stores that must
 // be plain.
 type Assembly struct {
-	pkg   string
 	funcs map[string][]Instr
 }
 

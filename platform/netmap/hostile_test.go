@@ -194,8 +194,8 @@ func TestHostileSlots(t *testing.T) {
 		for range 3000 {
 			i := h.r.Tail()
 			for n := rng.IntN(63) - int(abi.Avail(h.r.Head(), i, 64)); n > 0; n-- {
-				idx, ln, fl := h.r.Slot(i).Load()
-				ln = uint16(rng.IntN(257))
+				idx, _, fl := h.r.Slot(i).Load()
+				ln := uint16(rng.IntN(257))
 				switch rng.IntN(12) {
 				case 0:
 					ln = uint16(rng.Uint32())

@@ -63,7 +63,6 @@ type World struct {
 	faults  callFaults
 	hook    scribbler
 	closed  bool
-	valeSeq int
 }
 
 const maxFiles = 1024
