@@ -10,6 +10,7 @@ type ops struct {
 	packetOps
 	Queue queueOps
 	Sched schedOps
+	Sync  syncOps
 }
 
-var realOps = ops{realPoolOps, realPacketOps, realQueueOps, realSchedOps}
+var realOps = ops{realPoolOps, realPacketOps, realQueueOps, realSchedOps, realSyncOps}

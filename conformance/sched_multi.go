@@ -146,9 +146,6 @@ func (m multi) pass(e *Env, in *odp.Instance, w *odp.Worker, c *multiQueue, ev [
 		twins[i] = &b.Event
 		setNumber(twins[i], number(x))
 	}
-	if err := e.enqueueAll(c.plain, w, twins[:len(ev)]...); err != nil {
-		return err
-	}
 	for i := range c.locks {
 		e.Ops.Sched.OrderLock(in, w, i)
 		want := c.locks[i]
@@ -158,5 +155,5 @@ func (m multi) pass(e *Env, in *odp.Instance, w *odp.Worker, c *multiQueue, ev [
 			return fmt.Errorf("event %d has entered ordered lock %d, want %d", number(ev[0]), i, want)
 		}
 	}
-	return nil
+	return e.enqueueAll(c.plain, w, twins[:len(ev)]...) // last: it waits for its turn
 }
