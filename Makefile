@@ -33,6 +33,9 @@ matrix: ## every legal combination of l2fwd's modes, FRAMES=100000 each; 1000000
 idle: ## CPU share and wake-up times without traffic, 60 s each way
 	$(GO) test ./examples/idle -run Ways -idle.seconds 60 -timeout 20m -v
 
+heavy: ## the rounds that take minutes: opens and closes, order, wake-ups
+	$(GO) test ./platform/netmap ./platform/netmap/nmsim ./schedule -heavy -timeout 60m
+
 bench: ## benchmarks of all packages, once each
 	$(GO) test -run '^$$' -bench . -benchtime 200ms $(PKG)
 
@@ -47,4 +50,4 @@ lint: ## gofmt, vet, staticcheck
 	cd tools && GOWORK=off $(GO) build -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PKG)
 
-.PHONY: help demo test race portable invariants stress matrix idle bench cross lint
+.PHONY: help demo test race portable invariants stress matrix idle heavy bench cross lint

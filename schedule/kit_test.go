@@ -5,6 +5,7 @@ package schedule
 import (
 	"encoding/binary"
 	"errors"
+	"flag"
 	"fmt"
 	"sync"
 	"testing"
@@ -14,6 +15,8 @@ import (
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
 )
+
+var heavy = flag.Bool("heavy", false, "many more rounds of the tests of order and of wake-ups")
 
 // liveness is how long a test waits for something that must happen.
 const liveness = 20 * time.Second

@@ -72,8 +72,11 @@ func delay(rnd *rand.Rand) {
 // take different times, drop some events, and take a full destination for an answer.
 func TestOrder(t *testing.T) {
 	const workers = 4
-	n := 20000
-	if testing.Short() {
+	n := 3000
+	switch {
+	case *heavy:
+		n = 20000
+	case testing.Short():
 		n = 700
 	}
 	for _, y := range []Sync{Atomic, Ordered} {

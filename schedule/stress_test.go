@@ -67,8 +67,11 @@ func TestStopUnderLoad(t *testing.T) {
 // TestWakeIsNeverLost: single events with pauses in which workers go to sleep, sent
 // from the control plane and from a worker, one group each.
 func TestWakeIsNeverLost(t *testing.T) {
-	n := 3000
-	if testing.Short() {
+	n := 1000
+	switch {
+	case *heavy:
+		n = 10000
+	case testing.Short():
 		n = 400
 	}
 	for _, y := range kinds {

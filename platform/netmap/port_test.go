@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"strings"
 	"testing"
 	"time"
@@ -403,9 +404,14 @@ func TestWaiter(t *testing.T) {
 	}
 }
 
+var heavy = flag.Bool("heavy", false, "ten times as many rounds")
+
 // TestOpenClose opens and closes many times; nothing is left.
 func TestOpenClose(t *testing.T) {
-	rounds := 10000
+	rounds := 1000
+	if *heavy {
+		rounds = 10000
+	}
 	if testing.Short() || raceBuild {
 		rounds = 100
 	}

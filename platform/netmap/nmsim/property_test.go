@@ -3,6 +3,7 @@
 package nmsim
 
 import (
+	goflag "flag"
 	"sync"
 	"testing"
 	"time"
@@ -253,9 +254,14 @@ func TestCloseUnderLoad(t *testing.T) {
 	noLeak(t, w)
 }
 
-// Opens and closes of each kind leave nothing (NM-22).
+var heavy = goflag.Bool("heavy", false, "ten times as many rounds")
+
+// Opens and closes of each kind leave nothing (NM-22: 10000, with -heavy).
 func TestOpenCloseCycles(t *testing.T) {
 	n := 1000
+	if *heavy {
+		n = 10000
+	}
 	if testing.Short() {
 		n = 300
 	}
