@@ -36,6 +36,9 @@ idle: ## CPU share and wake-up times without traffic, 60 s each way
 heavy: ## the rounds that take minutes: opens and closes, order, wake-ups
 	$(GO) test ./platform/netmap ./platform/netmap/nmsim ./schedule -heavy -timeout 60m
 
+bite: ## the conformance suites against broken implementations (quiet machine)
+	$(GO) test ./conformance -conformance.bite -run Bite -v -timeout 20m
+
 bench: ## benchmarks of all packages, once each
 	$(GO) test -run '^$$' -bench . -benchtime 200ms $(PKG)
 
@@ -50,4 +53,4 @@ lint: ## gofmt, vet, staticcheck
 	cd tools && GOWORK=off $(GO) build -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PKG)
 
-.PHONY: help demo test race portable invariants stress matrix idle heavy bench cross lint
+.PHONY: bite help demo test race portable invariants stress matrix idle heavy bench cross lint

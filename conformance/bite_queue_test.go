@@ -83,6 +83,7 @@ func newQueue(change func(c *odp.QueueConfig)) func(o *ops) {
 }
 
 func TestQueueSuiteBites(t *testing.T) {
+	needBite(t)
 	const all = "QUEUE-.*"
 	const bursts = "QUEUE-06 QUEUE-07 QUEUE-08 QUEUE-09 QUEUE-11 QUEUE-13 QUEUE-17"
 	const pairs = "QUEUE-18 QUEUE-19 QUEUE-20 QUEUE-21 QUEUE-23 QUEUE-25"

@@ -53,6 +53,7 @@ func ids(numbers string) string {
 }
 
 func TestSchedSuiteBites(t *testing.T) {
+	needBite(t)
 	const (
 		all   = "SCHED-.*"
 		basic = "SCHED-(0.|1.|2[0-7]|34|40)" // where threads don't matter

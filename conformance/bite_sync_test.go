@@ -11,6 +11,7 @@ import (
 )
 
 func TestSyncSuitesBite(t *testing.T) {
+	needBite(t)
 	const all = "(THR|CPU|BARR|LOCK|TIME)-.*"
 	runBites(t, []bite{
 		{name: "a barrier that does not wait", breaks: func(o *ops) {
