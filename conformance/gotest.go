@@ -3,13 +3,23 @@
 package conformance
 
 import (
+	"slices"
 	"testing"
 )
 
-// Run runs all cases as sub-tests of t, named by their ids.
-func Run(t *testing.T, f Factory) {
+// Run runs the cases of the areas (none = all) as sub-tests of t, named by their
+// ids. What no device takes part in (POOL to SCHED) need not run for each of them.
+func Run(t *testing.T, f Factory, areas ...string) {
 	t.Helper()
+	for _, a := range areas {
+		if !slices.Contains(areaOrder, a) {
+			t.Errorf("there is no area %q: they are %v", a, areaOrder)
+		}
+	}
 	for _, c := range Cases() {
+		if len(areas) != 0 && !slices.Contains(areas, c.Area()) {
+			continue
+		}
 		t.Run(c.ID, func(t *testing.T) {
 			g := &goT{T: t}
 			// a cleanup that runs after all others: the case is judged when it has ended

@@ -3,6 +3,8 @@
 package conformance
 
 import (
+	"strings"
+
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/odp"
 )
@@ -19,7 +21,7 @@ func init() {
 		Case{"PKT-06", "The first segment holds a large segment length that was asked for.", nil, pktMaxSegment},
 		Case{"PKT-07", "The data of every packet is aligned as asked for.", nil, pktAlignment},
 		Case{"PKT-08", "Flow hash, mark, time stamp and flow id are set, read and cleared; a new packet has data and a pool, and no input.", nil, pktBasicMeta},
-		Case{"PKT-09", "A live packet is valid, and its pool can describe it while it is out.", nil, pktDebug},
+		Case{"PKT-09", "A live packet is valid and can be printed with and without its data, and its pool counts it as out.", nil, pktDebug},
 		Case{"PKT-10", "Going through the segments gives exactly as many as the packet says, none empty, that add up to its length.", nil, pktSegments},
 		Case{"PKT-11", "Length, segment length, headroom, tailroom and buffer length are consistent.", nil, pktLengths},
 		Case{"PKT-12", "Reset makes a packet as after its allocation with any length up to the reset limit, and refuses more without a change.", nil, pktReset},
@@ -200,6 +202,9 @@ func pktDebug(e *Env) {
 		e.Check(s.Valid(), "a segment of a live packet is not valid")
 	}
 	e.Check(p.Leaks() != "" && p.Out() == k.NumSegs(), "report %q, %d out, %d segments", p.Leaks(), p.Out(), k.NumSegs())
+	d := k.Dump(64)
+	e.Check(strings.Contains(d, p.Name()) && strings.Contains(d, "5000 bytes") && strings.Count(d, "\n") == 2+4, "the dump does not name pool and length, or does not show 64 bytes:\n%s", d)
+	e.Check(strings.Count(k.Dump(0), "\n") == 2, "the dump without data has data:\n%s", k.Dump(0))
 	e.free(nil, &k.Event)
 	e.Check(p.Leaks() == "", "report %q after all were freed", p.Leaks())
 }

@@ -132,7 +132,9 @@ func poolAreaEventVector(e *Env) {
 		e.Must(v != nil, "no vector")
 		e.Check(string(e.Ops.UserArea(&v.Event)) == "pattern!", "user area %q", e.Ops.UserArea(&v.Event))
 		for _, k := range []kind{kindBuffer, kindPacket} {
-			v.Append(e.alloc(e.pool(k.config(1)), nil, 10))
+			x := e.alloc(e.pool(k.config(1)), nil, 10)
+			e.Must(x != nil, "no %s", k.name)
+			v.Append(x)
 		}
 		e.free(nil, &v.Event)
 	}
@@ -149,6 +151,7 @@ func poolLookupInfo(e *Env) {
 	e.Check(c.Name == name && c.Type == buffers, "info says name %q, type %v", c.Name, c.Type)
 	e.Check(c.Num >= 100 && c.Size >= 200 && c.Align >= 256 && c.UserArea >= 12, "info says %d x %d bytes, align %d, user area %d; asked were 100 x 200, 256, 12", c.Num, c.Size, c.Align, c.UserArea)
 	e.Check(i.Index == p.Index() && i.Memory >= 100*200, "info says index %d of pool %d, %d bytes of memory", i.Index, p.Index(), i.Memory)
+	e.Check(strings.Contains(p.String(), name) && strings.Contains(p.String(), "100 events"), "printed, the pool is %q", p.String())
 	e.Check(p.Leaks() == "", "a new pool reports leaks: %s", p.Leaks())
 	x := e.alloc(p, nil, 0)
 	e.Check(strings.Contains(p.Leaks(), name), "the leak report %q does not name the pool", p.Leaks())

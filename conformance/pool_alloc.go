@@ -5,7 +5,6 @@ package conformance
 import (
 	"fmt"
 	"strings"
-	"unsafe"
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/odp"
@@ -174,21 +173,20 @@ func poolInfoPacket(e *Env) {
 }
 
 func poolDataRange(e *Env) {
-	const num, length = 50, 1000
-	p := e.pool(odp.PoolConfig{Num: num * 5, Size: 256, MaxLen: length})
+	const num, length = 250, 1000
+	p := e.pool(odp.PoolConfig{Num: num, Size: 256, MaxLen: length})
 	i := e.Ops.Info(p)
-	e.Must(i.MaxDataAddr-i.MinDataAddr+1 >= num*length, "the range has %d bytes, the data at least %d", i.MaxDataAddr-i.MinDataAddr+1, num*length)
-	var ev []*odp.Event
-	for range num {
-		x := e.alloc(p, nil, length)
-		e.Must(x != nil, "no packet")
-		ev = append(ev, x)
+	e.Must(i.MaxDataAddr-i.MinDataAddr+1 >= num*256, "the range has %d bytes, the data at least %d", i.MaxDataAddr-i.MinDataAddr+1, num*256)
+	ev := e.allocAll(p, nil, length, num)
+	ev = append(ev, e.allocAll(p, nil, 1, num)...) // and what is too little for a long one
+	e.Must(p.Available() == 0, "%d events are left", p.Available())
+	for _, x := range ev {
 		n := 0
-		for off := 0; off < length; {
+		for off := 0; off < x.Packet().Len(); {
 			b := x.Packet().Offset(off)
-			e.Must(len(b) > 0, "no data at offset %d of %d", off, length)
-			first := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-			e.Check(first >= i.MinDataAddr && first+uintptr(len(b))-1 <= i.MaxDataAddr, "data at %#x to %#x, outside of %#x to %#x", first, first+uintptr(len(b))-1, i.MinDataAddr, i.MaxDataAddr)
+			e.Must(len(b) > 0, "no data at offset %d", off)
+			first, last := addr(b), addr(b)+uintptr(len(b))-1
+			e.Check(first >= i.MinDataAddr && last <= i.MaxDataAddr, "data at %#x to %#x, outside of %#x to %#x", first, last, i.MinDataAddr, i.MaxDataAddr)
 			off += len(b)
 			n++
 		}
