@@ -21,9 +21,10 @@ const ethernetLen = 14
 
 // link is where packets come from and where they go.
 type link struct {
-	in  *odp.In
-	out *odp.Out
-	rw  *rewrite
+	in   *odp.In
+	out  *odp.Out
+	outs []*odp.Out // scheduled modes: by receive queue
+	rw   *rewrite
 }
 
 // rewrite is what is written over the MAC addresses of every packet sent to an
@@ -131,7 +132,8 @@ func (f *forwarder) queueLoop(links []link) error {
 			continue
 		}
 		l := &links[f.ifOf[q.Context().(*odp.Port).Index()]]
-		if err := f.forward(f.pkts[:n], l.out, l.rw); err != nil {
+		_, rx := f.pkts[0].Input()
+		if err := f.forward(f.pkts[:n], l.outs[rx%len(l.outs)], l.rw); err != nil {
 			return f.ended(err)
 		}
 	}

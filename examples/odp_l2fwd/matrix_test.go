@@ -50,7 +50,13 @@ func (c combination) rings() int {
 
 // legal says what must be granted: no lock is refused where a ring has two users.
 func (c combination) legal() bool {
-	if c.lock != "none" || c.share == "queues" {
+	if c.lock != "none" {
+		return true
+	}
+	if c.mode == opt.Atomic || c.mode == opt.Ordered { // a queue's packets leave through one ring
+		return c.workers == 1
+	}
+	if c.share == "queues" {
 		return true
 	}
 	if c.mode.Scheduled() {
@@ -93,7 +99,7 @@ func (c combination) options(frames int, extra string) *options {
 		panic(err)
 	}
 	rings := c.rings()
-	far := fmt.Sprintf("?rings=%d&slots=512&far=source&sink=1&count=%d%s", rings, frames/(2*rings), extra)
+	far := fmt.Sprintf("?rings=%d&slots=512&far=source&sink=1&sinkorder=port&count=%d%s", rings, frames/(2*rings), extra)
 	o.ifs = []string{"nmsim:m0" + far, "nmsim:m1" + far}
 	o.out, o.demo = defaultMap(2), false
 	o.mode, o.lock, o.workers, o.share, o.zeroCopy = c.mode, c.lock, c.workers, c.share, c.zeroCopy

@@ -42,8 +42,7 @@ func (r *run) open(ctx context.Context) error {
 		r.rw = append(r.rw, macs(o, i, first.MAC()))
 	}
 	if o.mode.Scheduled() {
-		r.linkScheduled(n, &p)
-		return nil
+		return r.linkScheduled(n)
 	}
 	sharedRx, sharedTx := p.fit(gotRx, gotTx)
 	for _, i := range sharedRx {
@@ -80,18 +79,32 @@ func (r *run) out(pr pair) *odp.Out {
 	return hs[0].Out(pr.txQ)
 }
 
-// linkScheduled: every worker serves all interfaces, and sends through a queue of its own
-// where the outputs have enough.
-func (r *run) linkScheduled(n int, p *plan) {
+// linkScheduled: every worker serves all interfaces. In the modes that keep order the
+// send queue follows from the receive queue, whoever has the packets: packets of one
+// queue that left through two rings could pass each other. Without order to keep, a
+// worker sends through a queue of its own where the outputs have enough.
+func (r *run) linkScheduled(n int) error {
+	if r.o.lock == "none" && n > 1 && r.o.mode != opt.Parallel {
+		return fmt.Errorf("-lock none with -m %s and %d workers: the packets of a queue leave through one ring, whichever worker has them, so several workers use a ring; use -lock queue, or -c 1", r.o.mode, n)
+	}
 	for w := range n {
 		var links []link
 		for _, out := range r.o.out {
 			hs := r.ports[out]
 			h := hs[w%len(hs)]
-			links = append(links, link{out: h.Out(w % h.NumOut()), rw: &r.rw[out]})
+			l := link{rw: &r.rw[out]}
+			if r.o.mode == opt.Parallel {
+				l.outs = append(l.outs, h.Out(w%h.NumOut()))
+			} else {
+				for k := range h.NumOut() {
+					l.outs = append(l.outs, h.Out(k))
+				}
+			}
+			links = append(links, l)
 		}
 		r.links = append(r.links, links)
 	}
+	return nil
 }
 
 func (r *run) openInterface(ctx context.Context, i int, p *plan) error {
