@@ -131,6 +131,9 @@ func (p *Pool) Leaks() string {
 	if n == 0 {
 		return ""
 	}
+	if n < 0 {
+		return p.bad("%d more events came back than were allocated: something was freed twice (the invariants build tag names it)", -n).Error()
+	}
 	return p.bad("%d of %d events are still allocated%s", n, p.num, p.holders()).Error()
 }
 
@@ -149,7 +152,9 @@ func (p *Pool) Close() error {
 	if err := p.revoke(); err != nil {
 		return err
 	}
-	if n := p.Out(); n != 0 {
+	if n := p.Out(); n < 0 {
+		return p.bad("Close: %d more events came back than were allocated: something was freed twice (the invariants build tag names it)", -n)
+	} else if n > 0 {
 		return p.bad("Close: %d of %d events are still allocated%s", n, p.num, p.holders())
 	}
 	if n := p.Attached(); n != 0 {

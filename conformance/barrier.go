@@ -159,7 +159,7 @@ func barrierStop(e *Env) {
 	wait := e.Start(in, func(w *odp.Worker) error {
 		inside.Add(1)
 		if err := e.Ops.Sync.BarrierWait(b, w); !errors.Is(err, odp.ErrStopped) {
-			return fmt.Errorf("Wait: %v, want ErrStopped", err)
+			return fmt.Errorf("the wait: %v, want ErrStopped", err)
 		}
 		return nil
 	})
@@ -230,7 +230,8 @@ func lockRounds(e *Env, lock func() (locks, bool)) {
 func lockReadersAPI(e *Env) {
 	lockAPI(e, func() (locks, bool) { return new(sync.RWMutex), true })
 	var l sync.RWMutex
-	e.Must(l.TryRLock() && l.TryRLock(), "two readers are not let in")
+	first, second := l.TryRLock(), l.TryRLock()
+	e.Must(first && second, "two readers are not let in")
 	e.Check(!l.TryLock(), "a writer was let in beside readers")
 	l.RUnlock()
 	l.RUnlock()

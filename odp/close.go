@@ -34,6 +34,9 @@ var ErrLeak = errors.New("leak")
 // return the same result. Called by a worker, or a control thread that Go
 // started, it returns nil at once, and goes on when that one returns.
 func (in *Instance) Shutdown(ctx context.Context) error {
+	if ctx == nil {
+		return errNilContext("Shutdown")
+	}
 	in.end.once.Do(func() { go in.finish(ctx) })
 	if in.isInsider() {
 		return nil

@@ -64,6 +64,9 @@ const (
 // Open makes an instance. ctx bounds the opening only: it does not stop the
 // instance later. A failed Open leaves nothing behind. Close or Shutdown ends it.
 func Open(ctx context.Context, cfg Config) (*Instance, error) {
+	if ctx == nil {
+		return nil, errNilContext("Open")
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("odp: Open: %w", err)
 	}
@@ -149,4 +152,8 @@ func (in *Instance) checkOpen(op string) error {
 		return fmt.Errorf("odp: %s: instance %q: %w", op, in.cfg.Name, ErrClosed)
 	}
 	return nil
+}
+
+func errNilContext(op string) error {
+	return fmt.Errorf("odp: %s: the context is nil: pass context.Background() for one without end", op)
 }

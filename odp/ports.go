@@ -110,6 +110,9 @@ func (p *Port) Source(i int) Source {
 // packages that the program imports. In ModeScheduled its queues are made and the
 // scheduler polls the inputs. A failed OpenPort leaves nothing behind.
 func (in *Instance) OpenPort(ctx context.Context, name string, cfg PortConfig) (*Port, error) {
+	if ctx == nil {
+		return nil, errNilContext("OpenPort")
+	}
 	if cfg.Mode > ModePlain {
 		return nil, fmt.Errorf("odp: OpenPort %q: PortConfig.Mode %d: allowed are ModeDirect, ModeScheduled and ModePlain", name, cfg.Mode)
 	}

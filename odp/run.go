@@ -53,6 +53,12 @@ type report struct {
 //
 // One Run at a time; it may be called again after it returned.
 func (in *Instance) Run(ctx context.Context, fn func(w *Worker) error) error {
+	if ctx == nil {
+		return errNilContext("Run")
+	}
+	if fn == nil {
+		return errors.New("odp: Run: the workers' function is nil")
+	}
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -382,5 +383,44 @@ func TestUnpinned(t *testing.T) {
 			continue // it was pinned by Run already
 		}
 		wantError(t, err, "worker 0", "place")
+	}
+}
+
+// A nil context or function is an error that says so, and no panic.
+func TestNilArguments(t *testing.T) {
+	var none context.Context
+	if _, err := Open(none, Config{}); err == nil || !strings.Contains(err.Error(), "context is nil") {
+		t.Errorf("Open: %v", err)
+	}
+	in := open(t, Config{Workers: 1})
+	if _, err := in.OpenPort(none, "loop:0", PortConfig{}); err == nil || !strings.Contains(err.Error(), "context is nil") {
+		t.Errorf("OpenPort: %v", err)
+	}
+	if err := in.Run(none, func(*Worker) error { return nil }); err == nil || !strings.Contains(err.Error(), "context is nil") {
+		t.Errorf("Run: %v", err)
+	}
+	if err := in.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "function is nil") {
+		t.Errorf("Run: %v", err)
+	}
+	if err := in.Shutdown(none); err == nil || !strings.Contains(err.Error(), "context is nil") {
+		t.Errorf("Shutdown: %v", err)
+	}
+}
+
+// A worker that has left is told so, and does not wait for ever.
+func TestScheduleAfterLeave(t *testing.T) {
+	in := open(t, Config{Workers: 1})
+	var gone *Worker
+	if err := in.Run(t.Context(), func(w *Worker) error { gone = w; in.Stop(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	var ev [4]*Event
+	done := make(chan error)
+	go func() {
+		_, _, err := in.Schedule(gone, ev[:], -1)
+		done <- err
+	}()
+	if err := within(t, done); err == nil || gone.Running() {
+		t.Errorf("Schedule of a worker that has left: %v, Running %v", err, gone.Running())
 	}
 }

@@ -12,6 +12,17 @@ import (
 	"github.com/odp-go/godp/pktio/driver"
 )
 
+// CheckName says what is wrong with the form of a device name ("kind:device?key=value"),
+// without opening anything: an unknown kind, or options that are no key=value pairs.
+// Which options a device has, its driver says at Open.
+func CheckName(name string) error {
+	dev, _, err := splitName(name)
+	if err == nil {
+		_, _, err = driver.Lookup(dev)
+	}
+	return err
+}
+
 // splitName takes "kind:device?key=value&key=value" apart. The device part is
 // the driver's business; the options are checked here for their form only.
 func splitName(name string) (dev string, opts map[string]string, err error) {

@@ -89,6 +89,7 @@ func (w *Worker) Leave() {
 	w.grace.StoreSeq(w.grace.LoadAcq() | 1)
 	w.parker.leave()
 	sl.w.Store(nil)
+	w.requests.Or(reqStop) // Running and Schedule of who keeps w answer: stopped
 }
 
 // Workers calls f for each worker that is in the set now.

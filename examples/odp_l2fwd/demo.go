@@ -94,5 +94,8 @@ func (rep report) summary(w io.Writer) error {
 		}
 	}
 	fmt.Fprintln(w, "All frames are accounted for.")
+	if len(rep.Runs) < 2 {
+		fmt.Fprintln(w, "Interrupted: queue mode was not run.")
+	}
 	return nil
 }

@@ -131,7 +131,8 @@ func TestOptionsAtWork(t *testing.T) {
 	}
 }
 
-// Run-time faults: exit status 1, one message that says what to do, no stack.
+// Faults: exit status 1, or 2 where the command line is to blame, one message that says
+// what to do, no stack.
 func TestFaults(t *testing.T) {
 	inst, err := odp.Open(context.Background(), odp.Config{Workers: 1})
 	if err != nil {
@@ -149,17 +150,26 @@ func TestFaults(t *testing.T) {
 		"-i loop:held":          "open",
 		"-i null:0,null:1 -t 1": "nothing was forwarded",
 		"-i loop:0?seed=64 -share handles -c 2 -lock none": "none",
-		"-i nmsim:x-9 -t 1": "ring",
+		"-i nmsim:x-9 -t 1":                           "ring",
+		"-i nmsim:n0?far=source -c 2 -lock none -t 1": "several workers use",
+		"-c 4 -lock none -t 1":                        "-lock none",
+		"-i":                                          "needs an argument",
 	}
+	// what the command line alone tells
+	usage := map[string]bool{"-i nodev:0": true, "-i loop:": true, "-i loop:0?seed=64 -share handles -c 2 -lock none": true,
+		"-i nmsim:n0?far=source -c 2 -lock none -t 1": true, "-c 4 -lock none -t 1": true, "-i": true}
 	if _, err := os.Stat("/dev/netmap"); err != nil && runtime.GOOS == "linux" {
 		cases["-i netmap:eth0"] = "netmap"
 	}
 	for args, word := range cases {
 		var out, errs bytes.Buffer
 		rc := Main(context.Background(), strings.Fields(args), &out, &errs)
-		msg := errs.String()
-		if rc != 1 || !strings.Contains(msg, word) {
-			t.Errorf("%s: exit status %d, %q: want 1 and %q", args, rc, msg, word)
+		msg, want := errs.String(), 1
+		if usage[args] {
+			want = 2
+		}
+		if rc != want || !strings.Contains(msg, word) {
+			t.Errorf("%s: exit status %d, %q: want %d and %q", args, rc, msg, want, word)
 		}
 		if strings.Contains(msg, "goroutine ") || strings.Contains(msg, ".go:") {
 			t.Errorf("%s: a stack trace: %s", args, msg)

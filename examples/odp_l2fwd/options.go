@@ -8,9 +8,11 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/odp-go/godp/examples/internal/opt"
+	"github.com/odp-go/godp/pktio"
 )
 
 // options is the command line, checked.
@@ -141,19 +143,24 @@ func parseOptions(args []string, out io.Writer) (o options, help bool, err error
 
 // interfaces checks -i, -O and -r against each other.
 func (o *options) interfaces(fs *flag.FlagSet, ifs, outMap, dst string) (err error) {
-	if ifs == "" {
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if !given["i"] {
 		for _, needs := range []string{"m", "o", "O", "r", "q", "g", "share", "zerocopy"} {
-			set := false
-			fs.Visit(func(f *flag.Flag) { set = set || f.Name == needs })
-			if set {
+			if given[needs] {
 				return opt.Usage("-%s needs -i (without -i the demonstration runs, which chooses it itself): for example -i loop:0?seed=512,loop:1?seed=512", needs)
 			}
 		}
 		o.demo = true
 		return nil
 	}
-	if o.ifs, err = opt.Interfaces(ifs); err != nil {
+	if o.ifs, err = opt.Interfaces("i", ifs); err != nil {
 		return err
+	}
+	for _, n := range o.ifs {
+		if err := pktio.CheckName(n); err != nil {
+			return opt.Usage("%v", err)
+		}
 	}
 	for i, n := range o.ifs {
 		if slices.Contains(o.ifs[:i], n) {
@@ -161,8 +168,8 @@ func (o *options) interfaces(fs *flag.FlagSet, ifs, outMap, dst string) (err err
 		}
 	}
 	o.out = defaultMap(len(o.ifs))
-	if outMap != "" {
-		names, err := opt.Interfaces(outMap)
+	if given["O"] {
+		names, err := opt.Interfaces("O", outMap)
 		if err != nil {
 			return err
 		}
@@ -170,9 +177,12 @@ func (o *options) interfaces(fs *flag.FlagSet, ifs, outMap, dst string) (err err
 			return opt.Usage("-O names %d interfaces, -i %d: one output for each input", len(names), len(o.ifs))
 		}
 		for i, n := range names {
-			j := slices.Index(o.ifs, n)
+			j := slices.IndexFunc(o.ifs, func(in string) bool { // with or without its options
+				bare, _, _ := strings.Cut(in, "?")
+				return n == in || n == bare
+			})
 			if j < 0 {
-				return opt.Usage("-O names %q, which is not in -i", n)
+				return opt.Usage("-O names %q, which is not in -i; allowed are %s", n, strings.Join(o.ifs, ", "))
 			}
 			o.out[i] = j
 		}
@@ -248,7 +258,8 @@ Options as odp_l2fwd's (letters are not joined; each takes its value after a spa
              1 parallel | 2 atomic (= queue, the queue mode) | 3 ordered: through the scheduler
              4 plain: through plain event queues; the names work as well
   -o 0|1     send directly (0) or through the output's queue interface (1)
-  -O LIST    output interface for each interface of -i (default 0<->1, 2<->3; odd: round)
+  -O LIST    output interface for each interface of -i, by its name; what follows a '?' may be
+             left out (default: first and second to each other, and so on; odd: round)
   -c N       workers (default 1; 0 = all CPUs of the process)
   -t SEC     run so long (default 0: until SIGINT or SIGTERM)
   -a SEC     seconds between reports (default 1; 0 = none)
@@ -273,6 +284,8 @@ and beside ODP's:
   -drain T     how long the end waits for packets still on their way (default 2s)
   -zerocopy=false   take packets from a pool of their own and copy
   -json        one JSON object on standard output, nothing else there
+
+As root the workers run at nice -20 when they leave a CPU to the rest of the program.
 
 Once every -a seconds:  N pps, M max pps, R rx drops, T tx drops
 At the end:             TEST RESULT: N maximum packets per second.

@@ -11,11 +11,11 @@ import (
 )
 
 func TestOptionsGood(t *testing.T) {
-	o, help, err := parseOptions(strings.Fields("-i loop:0,pcap:in=a,out=b,loop:1 -m queue -c 4 -t 2 -O loop:1,loop:0,pcap:in=a,out=b -r 02:00:00:00:00:01,02:00:00:00:00:02,02:00:00:00:00:03 -b 0 -lock device -share handles -idle adaptive -json"), io.Discard)
+	o, help, err := parseOptions(strings.Fields("-i loop:0,null:in=a,out=b,loop:1 -m queue -c 4 -t 2 -O loop:1,loop:0,null:in=a,out=b -r 02:00:00:00:00:01,02:00:00:00:00:02,02:00:00:00:00:03 -b 0 -lock device -share handles -idle adaptive -json"), io.Discard)
 	if err != nil || help {
 		t.Fatal(err)
 	}
-	if len(o.ifs) != 3 || o.ifs[1] != "pcap:in=a,out=b" {
+	if len(o.ifs) != 3 || o.ifs[1] != "null:in=a,out=b" {
 		t.Errorf("interfaces %q", o.ifs)
 	}
 	if o.mode != opt.Atomic || o.workers != 4 || o.seconds != 2 || o.burst != 32 || o.lock != "device" || !o.json {
@@ -48,6 +48,10 @@ func TestOptionsBad(t *testing.T) {
 		"-i loop:0 -t -1":            "allowed 0",
 		"-i loop:0 -n 0":             "allowed 64",
 		"-i loop:0 -d 2":             "0 or 1",
+		"-i= -t 1":                   "empty name",
+		"-i loop:0 -O=":              "empty name",
+		"-i eth0,loop:1":             "unknown kind",
+		"-i loop:0?seed -t 1":        "key=value",
 		"-i loop:0 -O loop:1":        "not in -i",
 		"-i loop:0,loop:1 -O loop:1": "one output for each",
 		"-i loop:0 -r aa":            "no MAC",

@@ -5,12 +5,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/odp-go/godp/examples/internal/opt"
 	"github.com/odp-go/godp/odp"
 	"github.com/odp-go/godp/pktio"
 )
+
+// maxQueues is how many queues per direction an interface can have.
+const maxQueues = 64
 
 // open makes the pool, the groups and the ports, and deals the queues to the workers.
 func (r *run) open(ctx context.Context) error {
@@ -45,6 +49,9 @@ func (r *run) open(ctx context.Context) error {
 		return r.linkScheduled(n)
 	}
 	sharedRx, sharedTx := p.fit(gotRx, gotTx)
+	if o.lock == "none" && len(sharedRx)+len(sharedTx) > 0 {
+		return opt.Usage("-lock none with %d workers: %s would have rings that several workers use: use -lock queue, fewer workers (-c), or an interface with more rings", n, sharedNames(o.ifs, sharedRx, sharedTx))
+	}
 	for _, i := range sharedRx {
 		fmt.Fprintf(r.text, "Sharing %d input queues of %s between %d workers\n", gotRx[i], o.ifs[i], p.rxQueues[i])
 	}
@@ -59,6 +66,16 @@ func (r *run) open(ctx context.Context) error {
 		r.links = append(r.links, links)
 	}
 	return nil
+}
+
+func sharedNames(ifs []string, a, b []int) string {
+	var names []string
+	for i, n := range ifs {
+		if slices.Contains(a, i) || slices.Contains(b, i) {
+			names = append(names, n)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // in is the receive queue of a pair: of a worker's own handle, or the port's.
@@ -85,7 +102,7 @@ func (r *run) out(pr pair) *odp.Out {
 // worker sends through a queue of its own where the outputs have enough.
 func (r *run) linkScheduled(n int) error {
 	if r.o.lock == "none" && n > 1 && r.o.mode != opt.Parallel {
-		return fmt.Errorf("-lock none with -m %s and %d workers: the packets of a queue leave through one ring, whichever worker has them, so several workers use a ring; use -lock queue, or -c 1", r.o.mode, n)
+		return opt.Usage("-lock none with -m %s and %d workers: the packets of a queue leave through one ring, whichever worker has them, so several workers use a ring; use -lock queue, or -c 1", r.o.mode, n)
 	}
 	for w := range n {
 		var links []link
@@ -93,6 +110,9 @@ func (r *run) linkScheduled(n int) error {
 			hs := r.ports[out]
 			h := hs[w%len(hs)]
 			l := link{rw: &r.rw[out]}
+			if r.o.lock == "none" && h.NumOut() < n {
+				return opt.Usage("-lock none with %d workers: %s has %d send rings, so several workers would use one: use -lock queue, fewer workers (-c), or an interface with more rings", n, r.o.ifs[out], h.NumOut())
+			}
 			if r.o.mode == opt.Parallel {
 				l.outs = append(l.outs, h.Out(w%h.NumOut()))
 			} else {
@@ -127,6 +147,7 @@ func (r *run) openInterface(ctx context.Context, i int, p *plan) error {
 		if o.rxQueues == 0 {
 			cfg.RxQueues = len(r.pubs)
 		}
+		cfg.RxQueues, cfg.TxQueues = min(cfg.RxQueues, maxQueues), min(cfg.TxQueues, maxQueues)
 		if len(r.groups) > 0 {
 			cfg.Group = r.groups[i%len(r.groups)]
 		}
@@ -142,6 +163,9 @@ func (r *run) openInterface(ctx context.Context, i int, p *plan) error {
 		cfg.Mode = odp.ModePlain
 	}
 	cfg.Shared = handles > 1
+	if cfg.Shared && o.lock == "none" {
+		return opt.Usage("-lock none with -share handles and %d workers: the handles of %s share its rings; use -lock queue, device or pktio, or -share queues", len(r.pubs), o.ifs[i])
+	}
 	var hs []*odp.Port
 	for k := range handles {
 		if k > 0 && o.mode.Scheduled() {

@@ -54,7 +54,11 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	if err != nil {
 		return res, err
 	}
-	defer func() { err = errors.Join(err, r.inst.Close()) }()
+	defer func() {
+		if end := r.inst.Close(); err == nil {
+			err = end
+		}
+	}()
 	if err := r.open(ctx); err != nil {
 		return res, err
 	}
@@ -112,10 +116,12 @@ func forward(ctx context.Context, o *options, text io.Writer) (res result, err e
 	return res, errors.Join(runErr, shut)
 }
 
-// nice is the nice value of the workers: odp_l2fwd's, where it may be set. The
-// demonstration does not bother an ordinary user with a warning about it.
+// nice is the nice value of the workers. They go first only while they leave a CPU to the
+// rest of the program: workers that poll without end on all CPUs would keep it from
+// ending, and the machine from everything. The demonstration does not bother an ordinary
+// user with a warning about it.
 func (o *options) nice() int {
-	if o.demo && os.Geteuid() != 0 {
+	if workers(o) >= odp.EffectiveCPUs().Count() || o.demo && os.Geteuid() != 0 {
 		return 0
 	}
 	return workerNice

@@ -60,7 +60,7 @@ func run(args []string, out io.Writer) error {
 	if done, err := opt.Parse(fs, args, out, nil); done || err != nil {
 		return err
 	}
-	names, err := opt.Interfaces(*ifs)
+	names, err := opt.Interfaces("i", *ifs)
 	if err != nil {
 		return err
 	}

@@ -51,13 +51,13 @@ func Exit(name string, err error, stderr io.Writer) int {
 
 // Interfaces splits a comma separated list of device names. A piece without a
 // colon belongs to the name before it, so that a name may hold commas
-// ("pcap:in=a.pcap,out=b.pcap,loop:0" is two names).
-func Interfaces(list string) ([]string, error) {
+// ("pcap:in=a.pcap,out=b.pcap,loop:0" is two names). option is the letter, for errors.
+func Interfaces(option, list string) ([]string, error) {
 	var names []string
 	for i, piece := range strings.Split(list, ",") {
 		switch {
 		case piece == "":
-			return nil, Usage("-i %q: an empty name (two commas, or one at an end)", list)
+			return nil, Usage("-%s %q: an empty name (nothing given, two commas, or one at an end)", option, list)
 		case strings.Contains(piece, ":") || i == 0:
 			names = append(names, piece)
 		default:
