@@ -202,8 +202,6 @@ func (r *run) settle(d time.Duration) {
 	}
 }
 
-// logLocks says which share of the workers' time went into locks (-v).
-// describe prints the tables that odp_l2fwd prints at its start.
 // macs are the addresses written into packets that leave through interface i.
 func macs(o *options, i int, own net.HardwareAddr) rewrite {
 	rw := rewrite{dst: o.dstChange, src: o.srcChange}

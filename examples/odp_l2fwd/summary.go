@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// drops are what the devices dropped, by reason.
 func (r *run) drops() map[string]uint64 {
 	all := map[string]uint64{}
 	seen := map[string]bool{}
@@ -26,6 +27,7 @@ func (r *run) drops() map[string]uint64 {
 	return all
 }
 
+// logLocks says which share of the workers' time went into locks (-v).
 func (r *run) logLocks(took time.Duration) {
 	if !r.o.verbose {
 		return
@@ -48,6 +50,7 @@ func (r *run) logLocks(took time.Duration) {
 	r.log.Info("time of the workers under locks", "lock_wait", share(wait), "lock_held", share(held))
 }
 
+// zeroCopy reports whether no interface copies.
 func (r *run) zeroCopy() bool {
 	for _, hs := range r.ports {
 		if !hs[0].Info().ZeroCopy {
@@ -57,6 +60,7 @@ func (r *run) zeroCopy() bool {
 	return true
 }
 
+// result is the account of the run, but for what the far ends know.
 func (r *run) result(c counts, seconds, ppsMax float64, drops map[string]uint64, zero bool) result {
 	end := sum(r.pubs)
 	res := result{
@@ -77,6 +81,7 @@ func (r *run) result(c counts, seconds, ppsMax float64, drops map[string]uint64,
 	return res
 }
 
+// describe prints the tables that odp_l2fwd prints at its start.
 func (r *run) describe() {
 	fmt.Fprintf(r.text, "mode %s, lock %s, %d worker threads, burst %d, idle %s\n", r.o.mode, r.o.lock, len(r.pubs), r.o.burst, r.o.idle)
 	for i, hs := range r.ports {
