@@ -43,6 +43,7 @@ type report struct {
 
 func (r report) print(w io.Writer) error {
 	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
 }
