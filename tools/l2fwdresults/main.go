@@ -99,8 +99,12 @@ func measure(n, t int, out string) error {
 		Commit: output("git", "rev-parse", "--short", "HEAD"), Command: strings.Join(os.Args, " "), Repetitions: n, Seconds: float64(t)}
 	for _, lock := range []string{"queue", "device", "pktio"} {
 		for _, workers := range []int{1, 2, 4} {
-			for _, mode := range []string{"atomic", "parallel", "ordered"} {
-				far := fmt.Sprintf("?far=source&sink=1&rings=%d", workers)
+			modes := []string{"atomic", "parallel", "ordered"}
+			if lock == "pktio" {
+				modes = modes[:1]
+			}
+			for _, mode := range modes {
+				far := fmt.Sprintf("?far=source&sink=1&rings=%d", (workers+1)/2) // the same rings for both modes
 				w, err := pairs("nmsim:r0"+far+",nmsim:r1"+far, mode, lock, workers, n, t)
 				if err != nil {
 					return err
