@@ -168,15 +168,14 @@ func (s *source) fill(k *kring) {
 		s.fillOdd(k, uint32(min(n, 1<<30)), free)
 		return
 	}
-	take := uint32(min(n, uint64(free)))
-	if s.pps > 0 {
+	take := min(uint32(min(n, uint64(free))), uint32(max(s.cfg.Burst, 1)))
+	if s.pps > 0 { // what is due and not taken stays due, as far as the card holds it
 		if over := n - uint64(take); over > uint64(s.cfg.FIFO) {
 			s.miss(k, over-uint64(s.cfg.FIFO))
 			s.dueN += over - uint64(s.cfg.FIFO)
 		}
 		s.dueN += uint64(take)
 	}
-	take = min(take, uint32(max(s.cfg.Burst, 1)))
 	s.fillPlain(k, take)
 }
 
