@@ -5,6 +5,7 @@ package conformance
 import (
 	"context"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/odp-go/godp/odp"
@@ -32,14 +33,37 @@ type Factory struct {
 	// skipped for. nil = there is no list yet: skips are reported and not judged.
 	Skips map[string]Capability
 
+	// SetLink takes the link of a device, named as in Single or Pair, down or up, while
+	// it is open: the cable out and in, or the interface down and up. nil: the tests can't.
+	SetLink func(device string, up bool) error
+	// SetOffload switches an offload of the device's interface on or off that a
+	// dataplane must be warned of (segmentation, checksums). nil: the tests can't.
+	SetOffload func(device string, on bool) error
+	// Faults makes system calls under the devices fail. nil: the tests can't.
+	Faults *Faults
+
 	ops      *ops          // nil = the real ones; set by tests that break the implementation
 	patience time.Duration // 0 = Patience; shorter in these tests
 }
 
-// The capabilities that follow from the names of the devices.
+// Faults makes system calls under the devices fail.
+type Faults struct {
+	// Fail makes the k-th call from now (1 = the next) fail with e, once; 0 takes it back.
+	Fail func(k int, e syscall.Errno)
+	// Pending reports whether the call of Fail did not come yet.
+	Pending func() bool
+	// Left says what the devices that are closed have not given back, "" = nothing.
+	Left func() string
+}
+
+// The capabilities that follow from the names of the devices and the hooks.
 const (
-	CapSingle Capability = "a device that loops back"
-	CapPair   Capability = "a pair of connected devices"
+	CapDevice     Capability = "a device"
+	CapSetLink    Capability = "a way to take the link down"
+	CapSetOffload Capability = "a way to switch an offload on"
+	CapFaults     Capability = "a way to make system calls fail"
+	CapSingle     Capability = "a device that loops back"
+	CapPair       Capability = "a pair of connected devices"
 )
 
 // Has reports whether the platform has the capability.
@@ -49,6 +73,14 @@ func (f *Factory) Has(c Capability) bool {
 		return f.Single != ""
 	case CapPair:
 		return f.Pair[0] != "" && f.Pair[1] != ""
+	case CapDevice:
+		return f.Has(CapSingle) || f.Has(CapPair)
+	case CapSetLink:
+		return f.SetLink != nil
+	case CapSetOffload:
+		return f.SetOffload != nil
+	case CapFaults:
+		return f.Faults != nil
 	}
 	return slices.Contains(f.Caps, c)
 }
