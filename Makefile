@@ -2,7 +2,7 @@
 
 GO ?= go
 export GOFLAGS ?=
-PKG ?= ./...
+PKG ?= ./... ./cmd/odp/...
 
 .DEFAULT_GOAL := help
 
@@ -11,6 +11,9 @@ help: ## print this list
 
 demo: ## forward packets: the demonstration (no root, no NIC)
 	$(GO) run ./examples/odp_l2fwd
+
+odp: ## the tool box as one static binary, bin/odp
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/odp ./cmd/odp
 
 test: ## all tests
 	$(GO) test $(PKG)
@@ -42,10 +45,10 @@ bite: ## the conformance suites against broken implementations (quiet machine)
 bench: ## benchmarks of all packages, once each
 	$(GO) test -run '^$$' -bench . -benchtime 200ms $(PKG)
 
-cross: ## build and vet for every supported system
-	@for t in linux/amd64 linux/arm64 freebsd/amd64 freebsd/arm64 darwin/arm64; do \
-	  echo "$$t"; CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet $(PKG) || exit 1; \
-	  CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build $(PKG) || exit 1; done
+cross: ## build and vet for every supported system; leaves bin/odp-SYSTEM-ARCH
+	@export CGO_ENABLED=0; for t in linux/amd64 linux/arm64 freebsd/amd64 freebsd/arm64 darwin/arm64; do \
+	  echo "$$t"; export GOOS=$${t%/*} GOARCH=$${t#*/}; $(GO) vet $(PKG) && $(GO) build $(PKG) && \
+	  $(GO) build -trimpath -o bin/odp-$$GOOS-$$GOARCH ./cmd/odp || exit 1; done
 
 lint: ## gofmt, vet, staticcheck
 	@fmt=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$fmt" || { echo "gofmt: $$fmt"; exit 1; }
@@ -53,4 +56,4 @@ lint: ## gofmt, vet, staticcheck
 	cd tools && GOWORK=off $(GO) build -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PKG)
 
-.PHONY: bite help demo test race portable invariants stress matrix idle heavy bench cross lint
+.PHONY: bite help demo odp test race portable invariants stress matrix idle heavy bench cross lint
