@@ -13,7 +13,7 @@ demo: ## forward packets: the demonstration (no root, no NIC)
 	$(GO) run ./examples/odp_l2fwd
 
 odp: ## the tool box as one static binary, bin/odp
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/odp ./cmd/odp
+	CGO_ENABLED=0 $(GO) build -o bin/odp ./cmd/odp
 
 test: ## all tests
 	$(GO) test $(PKG)
@@ -48,7 +48,7 @@ bench: ## benchmarks of all packages, once each
 cross: ## build and vet for every supported system; leaves bin/odp-SYSTEM-ARCH
 	@export CGO_ENABLED=0; for t in linux/amd64 linux/arm64 freebsd/amd64 freebsd/arm64 darwin/arm64; do \
 	  echo "$$t"; export GOOS=$${t%/*} GOARCH=$${t#*/}; $(GO) vet $(PKG) && $(GO) build $(PKG) && \
-	  $(GO) build -trimpath -o bin/odp-$$GOOS-$$GOARCH ./cmd/odp || exit 1; done
+	  $(GO) build -o bin/odp-$$GOOS-$$GOARCH ./cmd/odp || exit 1; done
 
 lint: ## gofmt, vet, staticcheck
 	@fmt=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$fmt" || { echo "gofmt: $$fmt"; exit 1; }
