@@ -15,12 +15,6 @@ import (
 
 // The barrier of workers, and Go's locks used by workers.
 
-// Kinds of lock that ODP has and Go has not.
-const (
-	CapRecursiveLocks Capability = "recursive locks"
-	CapTicketLocks    Capability = "locks that are fair among spinning threads"
-)
-
 func init() {
 	register("BARR",
 		Case{"BARR-01", "What each thread wrote before the barrier is visible to all behind it.", nil, barrierVisible},
@@ -39,14 +33,8 @@ func init() {
 		Case{"LOCK-01", "Without a lock the harness of these cases sees errors.", nil, func(e *Env) { lockRounds(e, none) }},
 		Case{"LOCK-02", "A lock (sync.Mutex for ODP's spinlock) is free at first, taken once, and free again.", nil, func(e *Env) { lockAPI(e, mutex) }},
 		Case{"LOCK-03", "One worker at a time is inside of a lock.", nil, func(e *Env) { lockRounds(e, mutex) }},
-		Case{"LOCK-04", "A recursive lock is taken again by its holder.", []Capability{CapRecursiveLocks}, func(e *Env) { e.Skip(CapRecursiveLocks) }},
-		Case{"LOCK-05", "One worker at a time is inside of a recursive lock.", []Capability{CapRecursiveLocks}, func(e *Env) { e.Skip(CapRecursiveLocks) }},
-		Case{"LOCK-06", "A ticket lock is free at first, taken once, and free again.", []Capability{CapTicketLocks}, func(e *Env) { e.Skip(CapTicketLocks) }},
-		Case{"LOCK-07", "One worker at a time is inside of a ticket lock.", []Capability{CapTicketLocks}, func(e *Env) { e.Skip(CapTicketLocks) }},
 		Case{"LOCK-08", "A lock of readers and writers (sync.RWMutex) lets readers in together and a writer alone.", nil, lockReadersAPI},
 		Case{"LOCK-09", "No writer is inside with another, and no reader with a writer.", nil, lockReaders},
-		Case{"LOCK-10", "A recursive lock of readers and writers is taken again by its holder.", []Capability{CapRecursiveLocks}, func(e *Env) { e.Skip(CapRecursiveLocks) }},
-		Case{"LOCK-11", "One writer at a time is inside of a recursive lock of readers and writers.", []Capability{CapRecursiveLocks}, func(e *Env) { e.Skip(CapRecursiveLocks) }},
 		Case{"LOCK-12", "The writer's side of a lock of readers and writers keeps the others out.", nil, func(e *Env) { lockRounds(e, rw) }},
 	)
 }

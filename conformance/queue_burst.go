@@ -17,7 +17,6 @@ import (
 const (
 	CapLockFreeMT Capability = "lock-free plain queues with several producers"
 	CapWaitFreeMT Capability = "wait-free plain queues with several users of a side"
-	CapAggregator Capability = "event aggregators of queues"
 )
 
 // queueKind is what a case of this file is run with.
@@ -69,18 +68,6 @@ func init() {
 		Case{"QUEUE-36", "The length of a wait-free queue follows what is put in and taken out.", nil,
 			func(e *Env) { queueLen(e, queueKind{queue.MTUnsafe, queue.MTUnsafe, queue.WaitFree}) }},
 	)
-	for i, what := range []string{
-		"The limits of aggregators of plain queues are consistent.",
-		"The limits of aggregators of scheduled queues are consistent.",
-		"A plain queue without aggregators has none.",
-		"A scheduled queue without aggregators has none.",
-		"A plain queue has as many aggregators as were asked for.",
-		"A scheduled queue has as many aggregators as were asked for.",
-		"A plain queue and its aggregator keep the order of each stream.",
-		"A scheduled queue and its aggregator keep the order of each stream.",
-	} {
-		register("QUEUE", Case{fmt.Sprintf("QUEUE-%02d", 37+i), what, []Capability{CapAggregator}, func(e *Env) { e.Skip(CapAggregator) }})
-	}
 }
 
 func queueBurst(e *Env, k queueKind) {

@@ -38,10 +38,11 @@ type Report struct {
 	Failed   int      `json:"failed"`
 	Skipped  int      `json:"skipped"`
 	Cases    []Result `json:"cases"`
+	Coverage Coverage `json:"coverage"` // of ODP's suite, by all cases that there are
 }
 
 func newReport(platform string) Report {
-	return Report{Platform: platform, System: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(), Cases: []Result{}}
+	return Report{Platform: platform, System: runtime.GOOS + "/" + runtime.GOARCH + " " + runtime.Version(), Cases: []Result{}, Coverage: Covered()}
 }
 
 func (r *Report) add(c Result) {
@@ -105,6 +106,6 @@ func (r *Report) WriteTable(w io.Writer) error {
 	for _, l := range lacks {
 		fmt.Fprintf(w, "\nskipped for lack of \"%s\": %v\n", l, ids[l])
 	}
-	_, err := fmt.Fprintf(w, "\n%s on %s: %d passed, %d failed, %d skipped\n", r.Platform, r.System, r.Passed, r.Failed, r.Skipped)
+	_, err := fmt.Fprintf(w, "\n%v\n%s on %s: %d passed, %d failed, %d skipped\n", r.Coverage, r.Platform, r.System, r.Passed, r.Failed, r.Skipped)
 	return err
 }

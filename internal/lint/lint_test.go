@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"internal":              {"internal/", "golang.org/x/sys/unix"},
 	"internal/testkit":      {"internal/", "go.uber.org/goleak", "golang.org/x/sys/unix"},
 	"tools":                 {},
+	"docs":                  {},
 	"worker":                {"internal/", "golang.org/x/sys/unix"},
 	"buffer":                {"internal/", "worker"},
 	"header":                {"internal/", "buffer"},
