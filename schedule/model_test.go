@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package schedule
+package schedule_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/queue"
+	"github.com/odp-go/godp/schedule"
 	"github.com/odp-go/godp/worker"
 	"pgregory.net/rapid"
 )
@@ -15,9 +18,12 @@ import (
 // TestModel runs random sequences of calls, by one goroutine in the role of several
 // workers, against a model that knows no tokens: a list of events per queue, and who holds
 // what. Every event must be the one that the model says, from a queue that no other is
-// preferred to; and nothing may come only when the model has nothing either.
+// preferred to; nothing may come only when the model has nothing either; and a context
+// whose turn it is in the model enqueues, and takes its ordered locks, without waiting.
+// It sees the package from outside: what is documented, however it is done.
+// A failure names the seed that repeats it (-rapid.seed).
 func TestModel(t *testing.T) {
-	base := newRig(t, 1, 256, Config{})
+	base := newKit(t, 256)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(base, rt)
 		defer m.tidy()
@@ -28,35 +34,59 @@ func TestModel(t *testing.T) {
 	})
 }
 
+const modelWorkers = 3
+
+// modelQueue is a queue of the model. What a parallel one has is a set; its order is nobody's
+// business.
 type modelQueue struct {
-	q          *Queue
-	back, ring []uint64
-	held       *modelWorker // atomic
+	q          *schedule.Queue
+	back, ring []uint64 // ring has all of a parallel queue
+	stashed    int      // Parallel: of these, in the workers' stashes
+	held       *modelWorker
+	tickets    []*ticket // Ordered: contexts since the oldest that has not ended
 }
 
-func (q *modelQueue) waiting() int { return len(q.back) + len(q.ring) }
+func (q *modelQueue) is(y schedule.Sync) bool { return q.q.Sync() == y }
+func (q *modelQueue) waiting() int            { return len(q.back) + len(q.ring) - q.stashed }
+
+// ticket is an ordered context.
+type ticket struct {
+	ended    bool
+	unlocked uint32 // locks taken and left
+}
 
 type modelWorker struct {
-	w      *worker.Worker
-	stash  []uint64
-	q      *modelQueue // of the stash and the context
-	ctx    bool
-	paused bool
-	groups uint64
+	w               *worker.Worker
+	stash           []uint64
+	count           int         // events in the stash of a parallel queue
+	q               *modelQueue // of the stash and the context
+	ctx             bool
+	turn            *ticket
+	paused, stopped bool
+	groups          uint64
+}
+
+func (w *modelWorker) left() int { return len(w.stash) + w.count }
+
+// inTurn: no older context of its queue is open.
+func (w *modelWorker) inTurn() bool {
+	return !w.ctx || w.turn == nil || w.q.tickets[0] == w.turn
 }
 
 type model struct {
-	*rig
+	*kit
 	rt     *rapid.T
+	set    *worker.Set
+	s      *schedule.Scheduler
 	qs     []*modelQueue
 	ws     []*modelWorker
-	groups []*Group
+	groups []*schedule.Group
 	next   uint64
 	out    map[*buffer.Event]bool // allocated
 }
 
 func (m *model) event(v uint64) *buffer.Event {
-	e := m.rig.event(v)
+	e := m.kit.event(v)
 	m.out[e] = true
 	return e
 }
@@ -67,14 +97,14 @@ func (m *model) free(ev ...*buffer.Event) {
 			m.rt.Fatal("an event came twice")
 		}
 		delete(m.out, e)
-		m.rig.free(e)
+		m.kit.free(e)
 	}
 }
 
 // tidy is for a run that failed: the next one wants the events.
 func (m *model) tidy() {
 	for e := range m.out {
-		m.rig.free(e)
+		m.kit.free(e)
 	}
 	m.set.Workers(func(w *worker.Worker) { w.Leave() })
 	if err := m.set.Close(); err != nil && !m.rt.Failed() {
@@ -82,48 +112,55 @@ func (m *model) tidy() {
 	}
 }
 
-func newModel(base *rig, rt *rapid.T) *model {
-	cfg := Config{
+func newModel(base *kit, rt *rapid.T) *model {
+	m := &model{kit: base, rt: rt, out: map[*buffer.Event]bool{}}
+	var err error
+	m.set, err = worker.NewSet(modelWorkers)
+	m.check(err)
+	m.s, err = schedule.New(m.set, schedule.Config{
 		Stash: rapid.SampledFrom([]int{-1, 3, 32}).Draw(rt, "stash"),
 		Hold:  rapid.SampledFrom([]int{-1, 2, 16}).Draw(rt, "hold"),
-	}
-	set, err := worker.NewSet(3)
-	if err != nil {
-		rt.Fatal(err)
-	}
-	s, err := New(set, cfg)
-	if err != nil {
-		rt.Fatal(err)
-	}
-	m := &model{rig: &rig{t: base.t, set: set, s: s, pool: base.pool}, rt: rt, out: map[*buffer.Event]bool{}}
-	m.groups = []*Group{m.s.All()}
+	})
+	m.check(err)
+	m.groups = []*schedule.Group{m.s.All()}
 	for range 2 {
 		g, err := m.s.NewGroup("own")
-		if err != nil {
-			rt.Fatal(err)
-		}
+		m.check(err)
 		m.groups = append(m.groups, g)
 	}
 	for i := range rapid.IntRange(1, 5).Draw(rt, "queues") {
-		c := QueueConfig{
-			Name:     fmt.Sprint(i),
-			Sync:     rapid.SampledFrom(kinds).Draw(rt, "sync"),
-			Priority: Level(rapid.IntRange(0, 7).Draw(rt, "priority")),
-			Group:    rapid.SampledFrom(m.groups).Draw(rt, "group"),
-			Size:     rapid.IntRange(1, 40).Draw(rt, "size"),
+		c := schedule.QueueConfig{
+			Name:        fmt.Sprint(i),
+			Sync:        rapid.SampledFrom(syncs).Draw(rt, "sync"),
+			Priority:    schedule.Level(rapid.IntRange(0, 7).Draw(rt, "priority")),
+			Group:       rapid.SampledFrom(m.groups).Draw(rt, "group"),
+			Size:        rapid.IntRange(1, 40).Draw(rt, "size"),
+			IgnoreOrder: rapid.IntRange(0, 3).Draw(rt, "ignore order") == 0,
 		}
-		m.qs = append(m.qs, &modelQueue{q: m.queue(c)})
+		if c.Sync == schedule.Ordered {
+			c.Locks = rapid.IntRange(0, 2).Draw(rt, "locks")
+		}
+		q, err := m.s.NewQueue(c)
+		m.check(err)
+		m.qs = append(m.qs, &modelQueue{q: q})
 	}
-	for range 3 {
+	for range modelWorkers {
 		m.ws = append(m.ws, &modelWorker{w: m.join(), groups: 1})
 	}
 	return m
 }
 
+func (m *model) join() *worker.Worker {
+	w, err := m.set.Join(worker.KindWorker)
+	m.check(err)
+	return w
+}
+
 func (m *model) step() {
 	w := rapid.SampledFrom(m.ws).Draw(m.rt, "worker")
 	q := rapid.SampledFrom(m.qs).Draw(m.rt, "queue")
-	switch op := rapid.IntRange(0, 15).Draw(m.rt, "op"); op {
+	m.room(w)
+	switch op := rapid.IntRange(0, 18).Draw(m.rt, "op"); op {
 	case 0, 1, 2, 3, 4:
 		m.enqueue(w, q, rapid.IntRange(1, 20).Draw(m.rt, "events"))
 	case 5:
@@ -151,6 +188,15 @@ func (m *model) step() {
 		m.s.Leave(w.w)
 		m.giveUp(w)
 		w.groups, w.paused = 1, false
+		if rapid.Bool().Draw(m.rt, "join again") {
+			w.w.Leave()
+			w.w, w.stopped = m.join(), false
+		}
+	case 11:
+		m.lock(w)
+	case 12:
+		w.w.RequestStop()
+		w.stopped = true
 	default:
 		m.schedule(w, rapid.IntRange(1, 40).Draw(m.rt, "burst"))
 	}
@@ -167,9 +213,24 @@ func (m *model) check(err error) {
 	}
 }
 
+// room ends the oldest context of w's queue when very many later ones have ended: the
+// scheduler remembers a limited number, and makes the next one wait.
+func (m *model) room(w *modelWorker) {
+	if !w.ctx || w.turn == nil || len(w.q.tickets) < 50 {
+		return
+	}
+	for _, o := range m.ws {
+		if o.ctx && o.turn == w.q.tickets[0] {
+			m.s.Drain(o.w)
+			m.giveUp(o)
+			return
+		}
+	}
+}
+
 func (m *model) enqueue(w *modelWorker, q *modelQueue, k int) {
 	from := w.w
-	if w.ctx && w.q.q.Sync() == Ordered { // it might wait for its turn
+	if !w.inTurn() && !m.ignores(q) { // it would wait for its turn
 		from = nil
 	}
 	k = min(k, m.pool.Available())
@@ -179,8 +240,9 @@ func (m *model) enqueue(w *modelWorker, q *modelQueue, k int) {
 	}
 	n, err := q.q.Enqueue(from, ev)
 	m.check(err)
-	if want := min(k, q.q.Size()-len(q.ring)); n != want {
-		m.rt.Fatalf("queue %s with %d of %d events accepted %d of %d", q.q.Name(), len(q.ring), q.q.Size(), n, k)
+	have := len(q.ring) - q.stashed
+	if want := min(k, q.q.Size()-have); n != want && !q.is(schedule.Parallel) || n > k || n < k && q.waiting()+n < q.q.Size() {
+		m.rt.Fatalf("queue %s with %d of %d events accepted %d of %d", q.q.Name(), have, q.q.Size(), n, k)
 	}
 	for i := range n {
 		q.ring = append(q.ring, m.next+uint64(i))
@@ -189,26 +251,60 @@ func (m *model) enqueue(w *modelWorker, q *modelQueue, k int) {
 	m.free(ev[n:]...)
 }
 
-// end of the context of the events in hand.
-func (m *model) release(w *modelWorker) {
-	if !w.ctx || len(w.stash) > 0 && w.q.q.Sync() == Ordered {
+// ignores reports whether the queue lets events in out of turn.
+func (m *model) ignores(q *modelQueue) bool { return q.q.Info().IgnoreOrder }
+
+// lock takes and leaves an ordered lock, if the model says that there is no wait.
+func (m *model) lock(w *modelWorker) {
+	if !w.ctx || w.turn == nil || w.q.q.Locks() == 0 {
 		return
 	}
-	if len(w.stash) > 0 {
-		w.q.back = append(w.stash, w.q.back...)
-		w.stash = nil
+	i := rapid.IntRange(0, w.q.q.Locks()-1).Draw(m.rt, "lock")
+	for _, t := range w.q.tickets {
+		if t == w.turn {
+			break
+		}
+		if t.unlocked>>i&1 == 0 {
+			return
+		}
 	}
+	if w.turn.unlocked>>i&1 != 0 {
+		return
+	}
+	w.turn.unlocked |= 1 << i
+	m.s.OrderLock(w.w, i)
+	m.s.OrderUnlock(w.w, i)
+}
+
+// release is the end of the context of the events in hand.
+func (m *model) release(w *modelWorker) {
+	if !w.ctx || len(w.stash) > 0 && w.q.is(schedule.Ordered) {
+		return
+	}
+	m.putBack(w)
 	if w.q.held == w {
 		w.q.held = nil
 	}
-	w.ctx = false
+	if w.turn != nil {
+		w.turn.ended = true
+		for len(w.q.tickets) > 0 && w.q.tickets[0].ended {
+			w.q.tickets = w.q.tickets[1:]
+		}
+	}
+	w.ctx, w.turn = false, nil
+}
+
+func (m *model) putBack(w *modelWorker) {
+	if w.left() == 0 {
+		return
+	}
+	w.q.back = append(w.stash, w.q.back...)
+	w.q.stashed -= w.count
+	w.stash, w.count = nil, 0
 }
 
 func (m *model) giveUp(w *modelWorker) {
-	if len(w.stash) > 0 {
-		w.q.back = append(w.stash, w.q.back...)
-		w.stash = nil
-	}
+	m.putBack(w)
 	m.release(w)
 }
 
@@ -220,15 +316,26 @@ func (m *model) may(w *modelWorker, q *modelQueue) bool {
 func (m *model) schedule(w *modelWorker, burst int) {
 	ev := make([]*buffer.Event, burst)
 	n, from, err := m.s.Schedule(w.w, ev, 0)
-	m.check(err)
+	if errors.Is(err, queue.ErrStopped) != (w.stopped && n == 0) || err != nil && !errors.Is(err, queue.ErrStopped) {
+		m.rt.Fatalf("%d events and %v, told to stop: %v", n, err, w.stopped)
+	}
 	var got []uint64
 	for _, e := range ev[:n] {
 		got = append(got, val(e))
 	}
 	m.free(ev[:n]...)
-	if len(w.stash) > 0 {
-		if want := w.stash[:min(burst, len(w.stash))]; from != w.q.q || !slices.Equal(got, want) {
-			m.rt.Fatalf("worker %d got %v, its stash begins with %v", w.w.ID(), got, want)
+	if left := w.left(); left > 0 {
+		if n != min(burst, left) || from != w.q.q {
+			m.rt.Fatalf("worker %d got %v, its stash has %d events of queue %s", w.w.ID(), got, left, w.q.q.Name())
+		}
+		if w.q.is(schedule.Parallel) {
+			w.count -= n
+			w.q.stashed -= n
+			m.remove(w.q, got)
+			return
+		}
+		if !slices.Equal(got, w.stash[:n]) {
+			m.rt.Fatalf("worker %d got %v, its stash begins with %v", w.w.ID(), got, w.stash[:n])
 		}
 		w.stash = w.stash[n:]
 		return
@@ -242,8 +349,7 @@ func (m *model) schedule(w *modelWorker, burst int) {
 		}
 		return
 	}
-	i := slices.IndexFunc(m.qs, func(q *modelQueue) bool { return q.q == from })
-	q := m.qs[i]
+	q := m.qs[slices.IndexFunc(m.qs, func(q *modelQueue) bool { return q.q == from })]
 	if !m.may(w, q) {
 		m.rt.Fatalf("worker %d got %v of queue %s, which it may not", w.w.ID(), got, q.q.Name())
 	}
@@ -253,24 +359,47 @@ func (m *model) schedule(w *modelWorker, burst int) {
 		}
 	}
 	taken := q.waiting() - q.q.Len() // the rest of it is in the stash
-	if taken < n || taken > max(n, stashMax) {
-		m.rt.Fatalf("%d events were taken to return %d", taken, n)
+	if limit := max(n, m.s.Config().Stash); taken < n || taken > limit {
+		m.rt.Fatalf("%d events were taken to return %d, allowed %d", taken, n, limit)
 	}
-	var all []uint64
-	for range taken {
-		if len(q.back) > 0 {
-			all, q.back = append(all, q.back[0]), q.back[1:]
-		} else {
-			all, q.ring = append(all, q.ring[0]), q.ring[1:]
-		}
+	w.q = q
+	if q.is(schedule.Parallel) {
+		w.count = taken - n
+		q.stashed += w.count
+		m.remove(q, got)
+		return
 	}
-	if !slices.Equal(got, all[:n]) {
+	m.take(w, q, got, taken)
+}
+
+// take moves the next events of an atomic or ordered queue to the worker.
+func (m *model) take(w *modelWorker, q *modelQueue, got []uint64, taken int) {
+	all := append(slices.Clone(q.back), q.ring...)[:taken]
+	if k := min(taken, len(q.back)); k > 0 {
+		q.back = q.back[k:]
+		taken -= k
+	}
+	q.ring = q.ring[taken:]
+	if !slices.Equal(got, all[:len(got)]) {
 		m.rt.Fatalf("worker %d got %v of queue %s, which begins with %v", w.w.ID(), got, q.q.Name(), all)
 	}
-	w.q, w.stash = q, all[n:]
-	w.ctx = q.q.Sync() != Parallel
-	if q.q.Sync() == Atomic {
+	w.stash, w.ctx = all[len(got):], true
+	if q.is(schedule.Atomic) {
 		q.held = w
+	} else {
+		w.turn = &ticket{}
+		q.tickets = append(q.tickets, w.turn)
+	}
+}
+
+// remove takes events out of a parallel queue's set.
+func (m *model) remove(q *modelQueue, got []uint64) {
+	for _, v := range got {
+		i := slices.Index(q.ring, v)
+		if i < 0 {
+			m.rt.Fatalf("event %d of queue %s: the model has %v", v, q.q.Name(), q.ring)
+		}
+		q.ring = slices.Delete(q.ring, i, i+1)
 	}
 }
 
@@ -279,7 +408,8 @@ func (m *model) end() {
 	left := 0
 	for _, w := range m.ws {
 		m.giveUp(w)
-		m.leave(w.w)
+		m.s.Leave(w.w)
+		w.w.Leave()
 	}
 	for _, q := range m.qs {
 		left += q.waiting()
@@ -307,6 +437,7 @@ func (m *model) end() {
 	for _, g := range m.groups[1:] {
 		m.check(g.Close())
 	}
-	m.leave(w)
+	m.s.Leave(w)
+	w.Leave()
 	m.check(m.s.Close())
 }
