@@ -20,6 +20,7 @@ import (
 
 // commands is the table of the commands, in the order of the help. Each has a file.
 var commands = []cli.Command{
+	{Name: "bench", Short: "measure the framework as ODP's performance tests measure ODP", Run: runBench},
 	{Name: "conform", Short: "run the conformance suites on devices", Run: conform},
 	{Name: "version", Short: "the version of the program and of what it runs on", Run: version},
 }

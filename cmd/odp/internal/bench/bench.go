@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/odp-go/godp/cmd/odp/internal/cli"
+)
+
+// benchmark is one entry of the list.
+type benchmark struct {
+	name, mirrors string
+	make          func(fs *flag.FlagSet) task
+}
+
+var benchmarks = []benchmark{
+	{"sched", "odp_sched_perf: schedule and enqueue", newSched},
+	{"queue", "odp_queue_perf: dequeue and enqueue, plain queues", newQueues},
+	{"pool", "odp_pool_perf: allocate and free", newPool},
+}
+
+// Usage is the help of "odp bench".
+func Usage() string {
+	var b strings.Builder
+	b.WriteString("odp bench BENCHMARK [options]\n\nEach does the work of one of ODP's performance tests, with its options, on this machine.\n\n")
+	for _, x := range benchmarks {
+		fmt.Fprintf(&b, "  %-12s %s\n", x.name, x.mirrors)
+	}
+	b.WriteString("\n\"odp bench BENCHMARK -h\" lists the options.\n")
+	return b.String()
+}
+
+// Run is "odp bench": args are the name of a benchmark and its options.
+func Run(ctx context.Context, args []string, version string, stdout io.Writer) error {
+	if len(args) == 0 {
+		return cli.Usage("no benchmark given: %s", names())
+	}
+	switch args[0] {
+	case "-h", "-help", "--help", "help":
+		_, err := io.WriteString(stdout, Usage())
+		return err
+	}
+	for _, x := range benchmarks {
+		if x.name == args[0] {
+			return x.run(ctx, args[1:], version, stdout)
+		}
+	}
+	return cli.Usage("there is no benchmark %q: %s", args[0], names())
+}
+
+func names() string {
+	var n []string
+	for _, x := range benchmarks {
+		n = append(n, x.name)
+	}
+	return strings.Join(n, ", ")
+}
+
+// checker is a task whose options can be wrong.
+type checker interface{ check() error }
+
+// run parses the options of a benchmark and runs it.
+func (x benchmark) run(ctx context.Context, args []string, version string, stdout io.Writer) error {
+	fs := flag.NewFlagSet("odp bench "+x.name, flag.ContinueOnError)
+	var com Common
+	addCommon(fs, &com)
+	t := x.make(fs)
+	if done, err := cli.Parse(fs, "odp bench "+x.name+" [options]\n\n"+x.mirrors, args, stdout); done || err != nil {
+		return err
+	}
+	if err := com.check(); err != nil {
+		return err
+	}
+	if s, ok := t.(interface{ setWorkers(int) }); ok {
+		s.setWorkers(com.Workers)
+	}
+	if c, ok := t.(checker); ok {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	return run(ctx, x.name, &com, t, version, stdout)
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "textflag.h"
+
+// func cycles() uint64
+TEXT ·cycles(SB),NOSPLIT,$0-8
+	RDTSC
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	AX, ret+0(FP)
+	RET
+
+// func cyclesStrict() uint64
+TEXT ·cyclesStrict(SB),NOSPLIT,$0-8
+	LFENCE
+	RDTSC
+	LFENCE
+	SHLQ	$32, DX
+	ORQ	DX, AX
+	MOVQ	AX, ret+0(FP)
+	RET
