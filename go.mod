@@ -3,6 +3,7 @@ module github.com/odp-go/godp
 go 1.26.0
 
 require (
+	github.com/gaissmai/bart v0.30.0
 	github.com/google/go-cmp v0.7.0
 	github.com/panjf2000/ants/v2 v2.12.1
 	go.uber.org/atomic v1.12.0

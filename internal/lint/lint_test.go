@@ -34,6 +34,7 @@ var allowed = map[string][]string{
 	"buffer":                {"internal/", "worker"},
 	"header":                {"internal/", "buffer"},
 	"lookup":                {"internal/"},
+	"lookup/flow":           {"internal/"},
 	"queue":                 {"internal/", "worker", "buffer", "queue/ring"},
 	"queue/ring":            {"internal/", "worker", "buffer"},
 	"schedule":              {"internal/", "worker", "buffer", "queue", "queue/ring"},
@@ -48,13 +49,13 @@ var allowed = map[string][]string{
 		"github.com/panjf2000/ants/v2", "go.uber.org/atomic"},
 	"odptest":     {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "go.uber.org/goleak"},
 	"conformance": {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "odptest", "go.uber.org/goleak"},
-	"examples":    {"examples/internal/", "odp", "odptest", "buffer", "header", "lookup", "queue", "schedule", "pktio", "worker", "platform/", "go.uber.org/atomic"},
-	"cmd":         {"cmd/", "odp", "odptest", "conformance", "buffer", "header", "lookup", "queue", "schedule", "pktio", "pktio/driver", "worker", "platform/", "internal/"},
+	"examples":    {"examples/internal/", "odp", "odptest", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "worker", "platform/", "go.uber.org/atomic"},
+	"cmd":         {"cmd/", "odp", "odptest", "conformance", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "pktio/driver", "worker", "platform/", "internal/"},
 }
 
 // testOnly may be imported by tests of every room, beside what the room may. A test
 // may use any room that does not stand above all (examples, cmd).
-var testOnly = []string{"pgregory.net/rapid", "go.uber.org/goleak", "github.com/google/go-cmp/cmp", "golang.org/x/sys/unix"}
+var testOnly = []string{"github.com/gaissmai/bart", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/google/go-cmp/cmp", "golang.org/x/sys/unix"}
 
 const (
 	maxLines        = 600
