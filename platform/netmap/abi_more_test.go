@@ -98,7 +98,7 @@ func TestABIWait(t *testing.T) {
 				}
 				select {
 				case <-woken:
-				case <-time.After(5 * time.Second):
+				case <-time.After(30 * time.Second):
 					t.Fatal("nobody was woken")
 				}
 				q.Disarm()

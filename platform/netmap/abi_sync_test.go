@@ -59,7 +59,7 @@ func (r *raw) take(g *abi.Ring) (frames [][]byte) {
 // until calls f until it is true, for at most 5 s.
 func until(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !f(); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(30 * time.Second); !f(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: not within 5 s", what)
 		}

@@ -82,7 +82,7 @@ func TestForward(t *testing.T) {
 				b.tx[0].sync() // a simulated card completes late frames inside syncs only
 				return sim.Report("b").TxFrames >= frames*uint64(rings)
 			})
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 			defer cancel()
 			if err := b.Drain(ctx); err != nil {
 				t.Error(err)

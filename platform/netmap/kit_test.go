@@ -73,11 +73,11 @@ func quiet(cfg driver.Config) driver.Config {
 	return cfg
 }
 
-// forward moves frames until done, or for at most 10 s.
+// forward moves frames until done, or for at most two minutes.
 func forward(t testing.TB, w *worker.Worker, in driver.RxQueue, out driver.TxQueue, done func() bool) {
 	t.Helper()
 	pkts := make([]*buffer.Packet, 32)
-	end := time.Now().Add(10 * time.Second)
+	end := time.Now().Add(2 * time.Minute)
 	for !done() {
 		n, err := in.Recv(w, pkts)
 		if err != nil {

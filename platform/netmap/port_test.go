@@ -380,7 +380,7 @@ func TestWaiter(t *testing.T) {
 	x.send(0, 1)
 	select {
 	case <-woken:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("no wake")
 	}
 	wt.Disarm()
