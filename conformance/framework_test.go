@@ -65,13 +65,13 @@ func TestRunAllStates(t *testing.T) {
 	if err := r.WriteTable(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []string{"failed POOL-10: fails", `skipped for lack of "wings": [PKT-2]`, "x on ", "1 passed, 2 failed, 2 skipped"} {
+	for _, s := range []string{"failed POOL-10 on x: fails", `skipped on x for lack of "wings": PKT-2`, "x on ", "1 passed, 2 failed, 2 skipped"} {
 		if !strings.Contains(b.String(), s) {
 			t.Errorf("the table lacks %q:\n%s", s, b.String())
 		}
 	}
 	js, err := json.Marshal(r)
-	if err != nil || !strings.Contains(string(js), `"passed":1,"failed":2,"skipped":2,"cases":[{"id":"POOL-9"`) {
+	if err != nil || !strings.Contains(string(js), `"passed":1,"failed":2,"skipped":2,"cases":[{"platform":"x","id":"POOL-9"`) {
 		t.Errorf("JSON %s, %v", js, err)
 	}
 }

@@ -86,3 +86,21 @@ func (c Coverage) String() string {
 	return fmt.Sprintf("behaviours of ODP's suite: %d listed = %d cases + %d without a counterpart (reasons in docs/odp-mapping.md); %d further cases",
 		c.Listed, c.Cases, c.Mapped, c.Own)
 }
+
+// listedIn is the number of listed behaviours of an area, "" when it is not complete.
+func listedIn(area string) string {
+	if i := slices.IndexFunc(listed, func(l Listed) bool { return l.Area == area }); i >= 0 {
+		return fmt.Sprint(listed[i].N)
+	}
+	return ""
+}
+
+// Areas lists the areas that have cases, in the order in which they run.
+func Areas() (list []string) {
+	for _, c := range Cases() {
+		if len(list) == 0 || list[len(list)-1] != c.Area() {
+			list = append(list, c.Area())
+		}
+	}
+	return list
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -21,6 +22,7 @@ const (
 
 // Result is what came of one case.
 type Result struct {
+	Platform  string     `json:"platform"` // Factory.Name
 	ID        string     `json:"id"`
 	Area      string     `json:"area"`
 	Objective string     `json:"objective"`
@@ -62,50 +64,75 @@ func (r *Report) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 
 // WriteTable writes the report for people: a line per area, then the failures with
 // what they said, then the skips by the capability that they lack.
-func (r *Report) WriteTable(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
-	line := func(area string, count map[State]int) {
-		fmt.Fprintf(tw, "%s\t%d\t%d\t%d\t\n", area, count[Passed], count[Failed], count[Skipped])
-	}
-	fmt.Fprintf(tw, "area\tpassed\tfailed\tskipped\t\n")
-	counts, all := map[string]map[State]int{}, map[State]int{}
-	for _, c := range r.Cases {
-		if counts[c.Area] == nil {
-			counts[c.Area] = map[State]int{}
+func (r *Report) WriteTable(w io.Writer) error { return WriteTables(w, []Report{*r}) }
+
+// WriteTables writes the reports of several platforms as one table. A platform has lines
+// of its own where more than one ran an area. Listed are the behaviours of ODP's suite.
+func WriteTables(w io.Writer, reports []Report) error {
+	var all Report
+	counts := map[[2]string]map[State]int{}
+	rows := map[string][]string{} // by area: the platforms
+	for _, r := range reports {
+		for _, c := range r.Cases {
+			k := [2]string{c.Area, r.Platform}
+			if counts[k] == nil {
+				counts[k] = map[State]int{}
+				rows[c.Area] = append(rows[c.Area], r.Platform)
+			}
+			counts[k][c.State]++
+			all.add(c)
 		}
-		counts[c.Area][c.State]++
-		all[c.State]++
 	}
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(tw, "area\tlisted\tpassed\tfailed\tskipped\t\n")
 	for _, area := range areaOrder {
-		if n := counts[area]; n != nil {
-			line(area, n)
+		for i, platform := range rows[area] {
+			n := counts[[2]string{area, platform}]
+			on := ""
+			if len(rows[area]) > 1 {
+				on = "on " + platform
+			}
+			behaviours := ""
+			if i == 0 {
+				behaviours = listedIn(area)
+			}
+			fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%s\n", area, behaviours, n[Passed], n[Failed], n[Skipped], on)
 		}
 	}
-	line("all", all)
+	fmt.Fprintf(tw, "all\t%s\t%d\t%d\t%d\t\n", "", all.Passed, all.Failed, all.Skipped)
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	for _, c := range r.Cases {
+	for _, c := range all.Cases {
 		if c.State == Failed {
-			fmt.Fprintf(w, "\nfailed %s: %s\n", c.ID, c.Objective)
+			fmt.Fprintf(w, "\nfailed %s on %s: %s\n", c.ID, c.Platform, c.Objective)
 			for _, l := range c.Log {
 				fmt.Fprintf(w, "    %s\n", l)
 			}
 		}
 	}
-	var lacks []Capability
-	ids := map[Capability][]string{}
-	for _, c := range r.Cases {
+	type lack struct {
+		platform string
+		cap      Capability
+	}
+	var lacks []lack
+	ids := map[lack][]string{}
+	for _, c := range all.Cases {
 		if c.State == Skipped {
-			if ids[c.Lacks] == nil {
-				lacks = append(lacks, c.Lacks)
+			l := lack{c.Platform, c.Lacks}
+			if ids[l] == nil {
+				lacks = append(lacks, l)
 			}
-			ids[c.Lacks] = append(ids[c.Lacks], c.ID)
+			ids[l] = append(ids[l], c.ID)
 		}
 	}
 	for _, l := range lacks {
-		fmt.Fprintf(w, "\nskipped for lack of \"%s\": %v\n", l, ids[l])
+		fmt.Fprintf(w, "\nskipped on %s for lack of \"%s\": %s\n", l.platform, l.cap, strings.Join(ids[l], " "))
 	}
-	_, err := fmt.Fprintf(w, "\n%v\n%s on %s: %d passed, %d failed, %d skipped\n", r.Coverage, r.Platform, r.System, r.Passed, r.Failed, r.Skipped)
+	fmt.Fprintf(w, "\n%v\n", Covered())
+	var err error
+	for _, r := range reports {
+		_, err = fmt.Fprintf(w, "%s on %s: %d passed, %d failed, %d skipped\n", r.Platform, r.System, r.Passed, r.Failed, r.Skipped)
+	}
 	return err
 }

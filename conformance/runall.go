@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,6 +18,8 @@ import (
 type Options struct {
 	// Run selects cases by id; nil = all.
 	Run *regexp.Regexp
+	// Areas are the areas to run; none = all.
+	Areas []string
 	// Short asks for fewer rounds.
 	Short bool
 	// Limit is how long a case may take; more is a failure that ends the run, since
@@ -39,7 +42,7 @@ func RunAll(ctx context.Context, f Factory, o Options) Report {
 		if ctx.Err() != nil {
 			break
 		}
-		if o.Run != nil && !o.Run.MatchString(c.ID) {
+		if o.Run != nil && !o.Run.MatchString(c.ID) || len(o.Areas) != 0 && !slices.Contains(o.Areas, c.Area()) {
 			continue
 		}
 		res, hung := runCase(ctx, &f, c, &o)
@@ -74,7 +77,7 @@ func runCase(ctx context.Context, f *Factory, c Case, o *Options) (r Result, hun
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r = Result{ID: c.ID, Area: c.Area(), Objective: c.Objective, Lacks: t.skipped, Log: t.log, Seconds: time.Since(began).Seconds()}
+	r = Result{Platform: f.Name, ID: c.ID, Area: c.Area(), Objective: c.Objective, Lacks: t.skipped, Log: t.log, Seconds: time.Since(began).Seconds()}
 	switch {
 	case t.failed:
 		r.State = Failed

@@ -25,3 +25,15 @@ func skips(parts ...map[string]Capability) map[string]Capability {
 }
 
 var loopSkips = skips(noQueue, noSched)
+
+// knownSkips are the lists of the platforms of this repository, by the names that
+// KnownSkips takes.
+var knownSkips = map[string]map[string]Capability{
+	"loop": loopSkips,
+}
+
+// KnownSkips returns the committed list of expected skips of a platform of this
+// repository, for Factory.Skips; nil when there is none, and skips are not judged. The
+// names are "loop", and for in-process netmap "nmsim" (two cards on a cable), "nmsim pipe"
+// and "nmsim vale".
+func KnownSkips(platform string) map[string]Capability { return maps.Clone(knownSkips[platform]) }
