@@ -4,6 +4,7 @@ package buffer
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -122,8 +123,12 @@ func BenchmarkPool2(b *testing.B) {
 			p := newPool(b, set, PoolConfig{Type: r.typ, Num: r.num, Size: 64, Cache: r.cache})
 			b.ResetTimer()
 			var wg sync.WaitGroup
-			for _, w := range ws {
-				wg.Go(func() { r.run(p, w, b.N, false) })
+			for i, w := range ws {
+				wg.Go(func() {
+					runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+					_ = w.Pin(max(0, runtime.NumCPU()-1-i))
+					r.run(p, w, b.N, false)
+				})
 			}
 			wg.Wait()
 			b.ReportMetric(2e3*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "Mev/s")
