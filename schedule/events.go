@@ -8,6 +8,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/arena"
+	"github.com/odp-go/godp/internal/pack"
 	"github.com/odp-go/godp/internal/relax"
 )
 
@@ -105,10 +106,15 @@ func (r *events) put(ev []*buffer.Event) (n int, first, closed bool) {
 	for left := ev[:n]; len(left) > 0; {
 		i := pos & r.mask
 		run := left[:min(uint64(len(left)), r.mask+1-i)]
-		for _, e := range run {
-			slot(r.base, i).StoreOnce(want | uint64((uintptr(unsafe.Pointer(e))-base)>>6)) // partner: take
-			want += oneTag
-			i++
+		if pack.Wide && len(run) >= pack.Min {
+			pack.PutTagged(unsafe.Pointer(slot(r.base, i)), unsafe.Pointer(unsafe.SliceData(run)), len(run), base, want)
+			want += uint64(len(run)) << slotShift
+		} else {
+			for _, e := range run {
+				slot(r.base, i).StoreOnce(want | uint64((uintptr(unsafe.Pointer(e))-base)>>6)) // partner: take
+				want += oneTag
+				i++
+			}
 		}
 		pos += uint64(len(run))
 		left = left[len(run):]
@@ -126,6 +132,16 @@ func (r *events) take(ev []*buffer.Event) (n int) {
 	for n < len(ev) {
 		i := h & r.mask
 		run := ev[n:][:min(uint64(len(ev)-n), r.mask+1-i)]
+		if pack.Wide && len(run) >= pack.Min {
+			k := pack.TakeTagged(unsafe.Pointer(unsafe.SliceData(run)), unsafe.Pointer(slot(r.base, i)), len(run), base, want)
+			n += k
+			h += uint64(k)
+			if k < len(run) {
+				break
+			}
+			want += uint64(k) << slotShift
+			continue
+		}
 		for k := range run {
 			id := slot(r.base, i).LoadAcq() ^ want // partner: put
 			if id >= oneTag {
@@ -154,6 +170,16 @@ func (r *events) takeIDs(ids []uint32) (n int) {
 	for n < len(ids) {
 		i := h & r.mask
 		run := ids[n:][:min(uint64(len(ids)-n), r.mask+1-i)]
+		if pack.Wide && len(run) >= pack.Min {
+			k := pack.TakeTaggedIDs(unsafe.Pointer(unsafe.SliceData(run)), unsafe.Pointer(slot(r.base, i)), len(run), want)
+			n += k
+			h += uint64(k)
+			if k < len(run) {
+				break
+			}
+			want += uint64(k) << slotShift
+			continue
+		}
 		for k := range run {
 			id := slot(r.base, i).LoadAcq() ^ want
 			if id >= oneTag {

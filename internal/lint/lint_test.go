@@ -26,7 +26,7 @@ const module = "github.com/odp-go/godp"
 // An entry "x/" stands for x and everything below it. Arrows point down only: a room
 // stands below those that import it.
 var allowed = map[string][]string{
-	"internal":              {"internal/", "golang.org/x/sys/unix"},
+	"internal":              {"internal/", "golang.org/x/sys/unix", "golang.org/x/sys/cpu"},
 	"internal/testkit":      {"internal/", "go.uber.org/goleak", "golang.org/x/sys/unix"},
 	"tools":                 {},
 	"docs":                  {},

@@ -41,6 +41,7 @@ import (
 	"unsafe"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/arena"
 )
 
 // MinSize and MaxSize limit the capacity of a ring, in ids.
@@ -48,6 +49,9 @@ const (
 	MinSize = 1
 	MaxSize = 1 << 28
 )
+
+// arenaBase is where ids count from.
+var arenaBase = uintptr(arena.Ptr(0))
 
 // unroll is the burst length from which two copies beat a loop.
 const unroll = 8

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/pack"
 	"github.com/odp-go/godp/internal/relax"
 )
 
@@ -144,6 +145,10 @@ func (s *slots) writeEvents(pos uint64, ev []*buffer.Event) {
 }
 
 func writeEventRun(p unsafe.Pointer, v uint64, ev []*buffer.Event) {
+	if pack.Wide && len(ev) >= pack.Min {
+		pack.PutTagged(p, unsafe.Pointer(unsafe.SliceData(ev)), len(ev), arenaBase, v)
+		return
+	}
 	for len(ev) >= 4 {
 		a, b, c, d := ev[0], ev[1], ev[2], ev[3]
 		word(p, 0).StoreRel(v | uint64(a.ID()))
@@ -181,6 +186,9 @@ func (s *slots) readEvents(pos uint64, ev []*buffer.Event) int {
 }
 
 func readEventRun(p unsafe.Pointer, v uint64, ev []*buffer.Event) int {
+	if pack.Wide && len(ev) >= pack.Min {
+		return pack.TakeTagged(unsafe.Pointer(unsafe.SliceData(ev)), p, len(ev), arenaBase, v)
+	}
 	done := 0
 	for len(ev) >= 4 {
 		a := word(p, 0).LoadAcq() ^ v

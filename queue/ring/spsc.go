@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/pack"
 	"github.com/odp-go/godp/internal/relax"
 )
 
@@ -202,6 +203,10 @@ func (r *SPSC) EnqueueEvents(ev []*buffer.Event) int {
 }
 
 func putEvents(s *uint32, ev []*buffer.Event) {
+	if pack.Wide && len(ev) >= pack.Min {
+		pack.PutIDs(unsafe.Pointer(s), unsafe.Pointer(unsafe.SliceData(ev)), len(ev), arenaBase)
+		return
+	}
 	p := unsafe.Pointer(s)
 	for len(ev) >= 4 {
 		a, b, c, d := ev[0], ev[1], ev[2], ev[3]
@@ -239,6 +244,10 @@ func (r *SPSC) DequeueEvents(ev []*buffer.Event) int {
 }
 
 func takeEvents(s *uint32, ev []*buffer.Event) {
+	if pack.Wide && len(ev) >= pack.Min {
+		pack.TakeIDs(unsafe.Pointer(unsafe.SliceData(ev)), unsafe.Pointer(s), len(ev), arenaBase)
+		return
+	}
 	p := unsafe.Pointer(s)
 	for len(ev) >= 4 {
 		setEvent(&ev[0], *slot(p, 0))
