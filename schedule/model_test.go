@@ -138,7 +138,7 @@ func newModel(base *kit, rt *rapid.T) *model {
 			IgnoreOrder: rapid.IntRange(0, 3).Draw(rt, "ignore order") == 0,
 		}
 		if c.Sync == schedule.Ordered {
-			c.Locks = rapid.IntRange(0, 2).Draw(rt, "locks")
+			c.Locks = rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(rt, "locks")
 		}
 		q, err := m.s.NewQueue(c)
 		m.check(err)
@@ -198,7 +198,7 @@ func (m *model) step() {
 		w.w.RequestStop()
 		w.stopped = true
 	default:
-		m.schedule(w, rapid.IntRange(1, 40).Draw(m.rt, "burst"))
+		m.schedule(w, rapid.OneOf(rapid.IntRange(1, 3), rapid.IntRange(1, 40)).Draw(m.rt, "burst"))
 	}
 	for _, q := range m.qs {
 		if n := q.q.Len(); n != q.waiting() {

@@ -351,6 +351,7 @@ func (p *program) enterLocks(w *worker.Worker, st *stage, ev []*buffer.Event) {
 		if users == nil {
 			continue
 		}
+		linger(st.plans[users[0]>>8&0xff].delay ^ i) // who comes later may be here first
 		p.s.OrderLock(w, i)
 		st.locks[i] = append(st.locks[i], users...)
 		p.s.OrderUnlock(w, i)
