@@ -122,53 +122,96 @@ func (h *History) Check(size int, left []uint64) error {
 		}
 		list = append(list, it)
 	}
-	slices.SortFunc(list, func(a, b *item) int {
-		return cmp.Or(cmp.Compare(a.in.begin, b.in.begin), cmp.Compare(a.inAt, b.inAt))
-	})
 	if err := checkOrder(list); err != nil {
 		return err
 	}
 	return h.checkShort(size, list)
 }
 
+// checkOrder looks for two numbers that came in the wrong order.
 func checkOrder(list []*item) error {
-	for i, a := range list {
-		for _, b := range list[i+1:] {
-			first := a.in.end < b.in.begin || a.in == b.in || a.in.who == b.in.who // a is before b
-			if !first {
-				continue
+	wrong := func(a, b *item) error {
+		return fmt.Errorf("%#x was put in before %#x and came after it:\n%v\n%v\n%v\n%v", a.v, b.v, a.in, b.in, b.out, a.out)
+	}
+	byBegin := func(a, b *item) int {
+		return cmp.Or(cmp.Compare(a.in.begin, b.in.begin), cmp.Compare(a.inAt, b.inAt))
+	}
+	// of all that was surely put in before b, the one that came last
+	ended := slices.SortedFunc(slices.Values(list), func(a, b *item) int { return cmp.Compare(a.in.end, b.in.end) })
+	slices.SortFunc(list, byBegin)
+	var lateAll *item
+	lateBy := map[int]*item{} // by the same goroutine
+	for _, b := range list {
+		for len(ended) > 0 && ended[0].in.end < b.in.begin {
+			if a := ended[0]; lateAll == nil || a.out.begin > lateAll.out.begin {
+				lateAll = a
 			}
-			if b.out.end < a.out.begin || a.out == b.out && b.pos < a.pos {
-				return fmt.Errorf("%#x was put in before %#x and came after it:\n%v\n%v\n%v\n%v", a.v, b.v, a.in, b.in, b.out, a.out)
+			ended = ended[1:]
+		}
+		for _, a := range []*item{lateAll, lateBy[b.in.who]} {
+			if a != nil && b.out.end < a.out.begin {
+				return wrong(a, b)
 			}
 		}
+		if a := lateBy[b.in.who]; a == nil || b.out.begin > a.out.begin {
+			lateBy[b.in.who] = b
+		}
+	}
+	// within a call
+	slices.SortFunc(list, func(a, b *item) int {
+		return cmp.Or(cmp.Compare(a.out.begin, b.out.begin), cmp.Compare(a.pos, b.pos))
+	})
+	var newest *item // of those before b in its call, the one put in last
+	newestBy := map[int]*item{}
+	for i, b := range list {
+		if i == 0 || list[i-1].out != b.out {
+			newest, newestBy = nil, map[int]*item{}
+		}
+		if newest != nil && b.in.end < newest.in.begin {
+			return wrong(b, newest)
+		}
+		if a := newestBy[b.in.who]; a != nil && byBegin(b, a) < 0 {
+			return wrong(b, a)
+		}
+		if newest == nil || b.in.begin > newest.in.begin {
+			newest = b
+		}
+		newestBy[b.in.who] = b
 	}
 	return nil
 }
 
 // checkShort looks at the calls that moved less than was asked.
 func (h *History) checkShort(size int, list []*item) error {
+	times := func(f func(*item) int64) []int64 {
+		t := make([]int64, len(list))
+		for i, it := range list {
+			t[i] = f(it)
+		}
+		slices.Sort(t)
+		return t
+	}
+	before := func(t []int64, at int64) int { n, _ := slices.BinarySearch(t, at); return n }
+	inBegin := times(func(i *item) int64 { return i.in.begin })
+	inEnd := times(func(i *item) int64 { return i.in.end })
+	outBegin := times(func(i *item) int64 { return i.out.begin })
+	outEnd := times(func(i *item) int64 { return i.out.end })
 	for i := range h.calls {
 		c := &h.calls[i]
 		if len(c.vals) == c.asked {
 			continue
 		}
-		most, least := 0, 0 // in the queue at some time of the call, all the time of the call
-		for _, it := range list {
-			if it.in.begin < c.end && it.out.end > c.begin {
-				most++
-			}
-			if it.in.end < c.begin && it.out.begin > c.end {
-				least++
-			}
-		}
 		if c.put {
+			// at most so many were in it at some time of the call
+			most := before(inBegin, c.end) - before(outEnd, c.begin)
 			if most < size && (!c.all || most+c.asked <= size) {
 				return fmt.Errorf("refused, with at most %d of %d in the queue: %v", most, size, c)
 			}
 			continue
 		}
-		if least == 0 || c.all && least < c.asked || h.putUnderWay(c) {
+		// at least so many were in it all the time
+		least := before(inEnd, c.begin) - before(outBegin, c.end)
+		if least <= 0 || c.all && least < c.asked || h.putUnderWay(c) {
 			continue
 		}
 		return fmt.Errorf("%d were there all the time: %v", least, c)
@@ -178,7 +221,11 @@ func (h *History) checkShort(size int, list []*item) error {
 
 func (h *History) putUnderWay(c *call) bool {
 	for i := range h.calls {
-		if o := &h.calls[i]; o.put && o.begin < c.end && o.end > c.begin {
+		o := &h.calls[i]
+		if o.begin > c.end {
+			return false
+		}
+		if o.put && o.end > c.begin {
 			return true
 		}
 	}

@@ -58,7 +58,7 @@ func TestModelThreads(t *testing.T) {
 					cons = rapid.IntRange(1, 3).Draw(rt, "consumers")
 				}
 				calls := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) move {
-					return move{rapid.IntRange(0, 2).Draw(t, "form"), rapid.IntRange(0, 20).Draw(t, "n"), rapid.IntRange(0, 9).Draw(t, "delay")}
+					return move{rapid.IntRange(0, 2).Draw(t, "form"), rapid.IntRange(0, 20).Draw(t, "n"), rapid.IntRange(0, 40).Draw(t, "delay")}
 				}), 1, 30)
 				var in, out [][]move
 				for range prods {
@@ -67,26 +67,35 @@ func TestModelThreads(t *testing.T) {
 				for range cons {
 					out = append(out, calls.Draw(rt, "gets"))
 				}
-				runRing(rt, r, in, out)
+				// two goroutines that are to meet in the middle of their calls need some laps
+				runRing(rt, r, in, out, rapid.SampledFrom([]int{1, 10, 100}).Draw(rt, "laps"))
 			})
 		})
 	}
 }
 
-func runRing(rt *rapid.T, r anyRing, in, out [][]move) {
+func runRing(rt *rapid.T, r anyRing, in, out [][]move, laps int) {
 	var h testkit.History
 	var done atomic.Bool
 	var wg, watch sync.WaitGroup
-	start := make(chan struct{})
+	var wait atomic.Int32
+	wait.Store(int32(len(in) + len(out)))
+	start := func() { // all at once, as far as there are processors
+		for wait.Add(-1); wait.Load() > 0; {
+			runtime.Gosched()
+		}
+	}
 	for i, moves := range in {
 		wg.Go(func() {
 			l := h.Log(i)
 			defer l.End()
 			next := uint32(i+1) << 22
-			<-start
-			for _, m := range moves {
-				next = put(r, l, m, next)
-				linger(m.delay)
+			start()
+			for range laps {
+				for _, m := range moves {
+					next = put(r, l, m, next)
+					linger(m.delay)
+				}
 			}
 		})
 	}
@@ -94,10 +103,12 @@ func runRing(rt *rapid.T, r anyRing, in, out [][]move) {
 		wg.Go(func() {
 			l := h.Log(len(in) + i)
 			defer l.End()
-			<-start
-			for _, m := range moves {
-				get(r, l, m)
-				linger(m.delay)
+			start()
+			for range laps {
+				for _, m := range moves {
+					get(r, l, m)
+					linger(m.delay)
+				}
 			}
 		})
 	}
@@ -114,7 +125,6 @@ func runRing(rt *rapid.T, r anyRing, in, out [][]move) {
 			runtime.Gosched()
 		}
 	})
-	close(start)
 	wg.Wait()
 	done.Store(true)
 	watch.Wait()
