@@ -50,7 +50,7 @@ var allowed = map[string][]string{
 	"odptest":     {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "go.uber.org/goleak"},
 	"conformance": {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "odptest", "go.uber.org/goleak"},
 	"examples":    {"examples/internal/", "odp", "odptest", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "worker", "platform/", "go.uber.org/atomic"},
-	"cmd":         {"cmd/", "odp", "odptest", "conformance", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "pktio/driver", "worker", "platform/", "internal/"},
+	"cmd":         {"cmd/", "golang.org/x/sys/unix", "odp", "odptest", "conformance", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "pktio/driver", "worker", "platform/", "internal/"},
 }
 
 // testOnly may be imported by tests of every room, beside what the room may. A test
