@@ -6,10 +6,14 @@ require (
 	github.com/gaissmai/bart v0.30.0
 	github.com/google/go-cmp v0.7.0
 	github.com/panjf2000/ants/v2 v2.12.1
+	github.com/vishvananda/netlink v1.3.1
 	go.uber.org/atomic v1.12.0
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.50.0
 	pgregory.net/rapid v1.3.0
 )
 
-require golang.org/x/sync v0.11.0 // indirect
+require (
+	github.com/vishvananda/netns v0.0.5 // indirect
+	golang.org/x/sync v0.11.0 // indirect
+)

@@ -137,8 +137,12 @@ type Config struct {
 	Timestamps         bool // received packets carry the time of their burst
 	MaxLen             int  // largest frame without FCS, bytes; 0 = as the device is set
 	Promisc            bool
-	Strict             bool          // what can't be granted is an error and not a note in Info
-	LinkWait           time.Duration // how long Open waits for the link; 0 = the driver's default, < 0 = not
+	// TakeOver opens an interface though it carries the default route, the SSH
+	// connection of this session, or is a member of a bridge or bond. Without it the
+	// platforms for real interfaces refuse those.
+	TakeOver bool
+	Strict   bool          // what can't be granted is an error and not a note in Info
+	LinkWait time.Duration // how long Open waits for the link; 0 = the driver's default, < 0 = not
 	// Shared lets several handles open one device. All of them must say so, with
 	// the same lock level; they share its rings and locks.
 	Shared bool

@@ -113,6 +113,7 @@ func (c *Config) merge(name string, opts map[string]string) error {
 		flag("promisc", &c.Promisc),
 		flag("strict", &c.Strict),
 		flag("shared", &c.Shared),
+		flag("takeover", &c.TakeOver),
 		choice(name, "lock", opts, &c.LockLevel, ParseLockLevel),
 		choice(name, "parse", opts, &c.Parse, ParseDepth),
 		choice(name, "hash", opts, &c.Hash, ParseHash),

@@ -52,7 +52,7 @@ type Port struct {
 // Open opens the device named "kind:device?key=value&key=value". The kind
 // chooses the platform among those that the program imports; device is the
 // platform's name for it; the options rx, tx, rxslots, txslots, slots, packets,
-// lock, parse, hash, promisc, strict, shared, linkwait and maxlen fill in Config,
+// lock, parse, hash, promisc, strict, shared, takeover, linkwait and maxlen fill in Config,
 // others are the platform's. The port is stopped: Start lets frames flow.
 //
 // A device can be open once in a process, unless every Open of it says Shared.
@@ -139,7 +139,7 @@ func (d *device) open(ctx context.Context, drv driver.Driver, rest string, opts 
 	dd, err := drv.Open(ctx, rest, driver.Config{
 		Set: p.set, Pool: c.Pool, PoolPackets: c.PoolPackets,
 		RxQueues: c.RxQueues, TxQueues: c.TxQueues, RxSlots: c.RxSlots, TxSlots: c.TxSlots,
-		Strict: c.Strict, Promisc: c.Promisc, LinkWait: c.LinkWait, Options: opts, Log: p.log,
+		Strict: c.Strict, Promisc: c.Promisc, TakeOver: c.TakeOver, LinkWait: c.LinkWait, Options: opts, Log: p.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open: %w", err)

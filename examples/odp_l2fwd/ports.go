@@ -135,6 +135,7 @@ func (r *run) openInterface(ctx context.Context, i int, p *plan) error {
 		return err
 	}
 	cfg.LockLevel, cfg.Promisc, cfg.LockStats = level, o.promisc == 1, o.verbose
+	cfg.TakeOver = o.takeOver
 	cfg.PoolPackets = o.packets
 	if !o.zeroCopy {
 		cfg.Pool = r.pool

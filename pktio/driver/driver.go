@@ -41,6 +41,7 @@ type Config struct {
 	TxSlots  int  //
 	Strict   bool // an error instead of a reported fallback
 	Promisc  bool
+	TakeOver bool          // open an interface though others depend on it (default route, SSH, bridge)
 	LinkWait time.Duration // how long Open waits for the link; 0 = the driver's default, < 0 = not
 	// Options are the key=value pairs after '?' in the name.
 	Options map[string]string

@@ -123,7 +123,7 @@ func (o *Options) Err() error {
 }
 
 // PortOptions names the options that pktio takes for every device.
-const PortOptions = "rx, tx, rxslots, txslots, slots, packets, lock, parse, hash, promisc, strict, shared, linkwait, maxlen"
+const PortOptions = "rx, tx, rxslots, txslots, slots, packets, lock, parse, hash, promisc, strict, shared, takeover, linkwait, maxlen"
 
 // ParseUint reads a whole decimal number of at most hi: digits only.
 func ParseUint(s string, hi uint64) (uint64, error) {

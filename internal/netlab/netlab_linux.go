@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package netlab
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/odp-go/godp/internal/testkit"
+)
+
+// Host is a network namespace.
+type Host struct {
+	Name string
+	t    testing.TB
+	work chan func()
+	gone chan struct{}
+	ns   *os.File
+}
+
+// NewHost makes a namespace that lives until the test ends, or End.
+func NewHost(t testing.TB, name string) *Host {
+	t.Helper()
+	testkit.Need(t, testkit.NetNS)
+	h := &Host{Name: name, t: t, work: make(chan func()), gone: make(chan struct{})}
+	ready := make(chan error)
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		defer close(h.gone)
+		err := unix.Unshare(unix.CLONE_NEWNET)
+		if err == nil {
+			h.ns, err = os.Open("/proc/thread-self/ns/net")
+		}
+		ready <- err
+		if err != nil {
+			return
+		}
+		for f := range h.work {
+			f()
+		}
+		h.ns.Close()
+	}()
+	if err := <-ready; err != nil {
+		t.Fatalf("namespace of %s: %v", name, err)
+	}
+	t.Cleanup(h.End)
+	h.Do(func() { h.check("lo up", h.set("lo", netlink.LinkSetUp)) })
+	return h
+}
+
+// End ends the namespace.
+func (h *Host) End() {
+	select {
+	case <-h.gone:
+	default:
+		close(h.work)
+		<-h.gone
+	}
+}
+
+// Do runs f on the host's thread. Sockets that it opens stay in the namespace.
+func (h *Host) Do(f func()) {
+	done := make(chan any)
+	h.work <- func() {
+		defer func() { done <- recover() }()
+		f()
+	}
+	if r := <-done; r != nil {
+		panic(r)
+	}
+}
+
+func (h *Host) check(what string, err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Errorf("%s: %s: %v", h.Name, what, err)
+		panic(what)
+	}
+}
+
+func (h *Host) set(name string, f func(netlink.Link) error) error {
+	l, err := netlink.LinkByName(name)
+	if err != nil {
+		return err
+	}
+	return f(l)
+}
+
+// Up and Down change the state of an interface.
+func (h *Host) Up(name string) {
+	h.Do(func() { h.check(name+" up", h.set(name, netlink.LinkSetUp)) })
+}
+
+// Down takes an interface down.
+func (h *Host) Down(name string) {
+	h.Do(func() { h.check(name+" down", h.set(name, netlink.LinkSetDown)) })
+}
+
+// Delete removes an interface.
+func (h *Host) Delete(name string) {
+	h.Do(func() { h.check("delete "+name, h.set(name, netlink.LinkDel)) })
+}
+
+// SetMTU changes the MTU of an interface.
+func (h *Host) SetMTU(name string, mtu int) {
+	h.Do(func() {
+		h.check("MTU of "+name, h.set(name, func(l netlink.Link) error { return netlink.LinkSetMTU(l, mtu) }))
+	})
+}
+
+// Addr gives an interface an address such as 10.9.0.1/24.
+func (h *Host) Addr(name, cidr string) {
+	h.Do(func() {
+		a, err := netlink.ParseAddr(cidr)
+		h.check(cidr, err)
+		a.Flags = unix.IFA_F_NODAD
+		h.check("address of "+name, h.set(name, func(l netlink.Link) error { return netlink.AddrAdd(l, a) }))
+	})
+}
+
+// DefaultRoute sends everything by way of an interface.
+func (h *Host) DefaultRoute(name string) {
+	h.Do(func() {
+		h.check("default route", h.set(name, func(l netlink.Link) error {
+			return netlink.RouteAdd(&netlink.Route{LinkIndex: l.Attrs().Index, Scope: netlink.SCOPE_LINK, Dst: &net.IPNet{IP: net.IPv4zero, Mask: net.CIDRMask(0, 32)}})
+		}))
+	})
+}
+
+// Bridge makes a bridge with one member.
+func (h *Host) Bridge(name, member string) {
+	h.Do(func() {
+		b := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: name}}
+		h.check("bridge", netlink.LinkAdd(b))
+		h.check("member", h.set(member, func(l netlink.Link) error { return netlink.LinkSetMaster(l, b) }))
+	})
+}
+
+// Promisc returns how many asked for promiscuous mode of an interface.
+func (h *Host) Promisc(name string) (n int) {
+	h.Do(func() {
+		l, err := netlink.LinkByName(name)
+		h.check(name, err)
+		n = l.Attrs().Promisc
+	})
+	return n
+}
+
+// Cable joins two hosts by a veth pair, whose ends are up. queues is how many queues
+// each end has, 0 = 1.
+func Cable(a *Host, ifA string, b *Host, ifB string, mtu, queues int) {
+	a.Do(func() {
+		at := netlink.NewLinkAttrs()
+		at.Name, at.MTU = ifA, mtu
+		at.NumTxQueues, at.NumRxQueues = max(queues, 1), max(queues, 1)
+		v := &netlink.Veth{LinkAttrs: at, PeerName: ifB, PeerMTU: uint32(mtu), PeerNumTxQueues: uint32(max(queues, 1)), PeerNumRxQueues: uint32(max(queues, 1)),
+			PeerNamespace: netlink.NsFd(int(b.ns.Fd()))}
+		a.check("veth "+ifA, netlink.LinkAdd(v))
+	})
+	a.Up(ifA)
+	b.Up(ifB)
+}
+
+// Config describes a line of hosts.
+type Config struct {
+	MTU    int // default 1500
+	Queues int // of each end, default 1
+}
+
+// Lab is two hosts with a forwarder between them.
+type Lab struct {
+	A, F, B *Host
+}
+
+// Line builds host A, the forwarder and host B.
+func Line(t testing.TB, cfg Config) *Lab {
+	t.Helper()
+	if cfg.MTU == 0 {
+		cfg.MTU = 1500
+	}
+	l := &Lab{NewHost(t, "host A"), NewHost(t, "forwarder"), NewHost(t, "host B")}
+	l.F.Do(func() { // the forwarder's own stack keeps quiet
+		for _, k := range []string{"all", "default"} {
+			p := filepath.Join("/proc/sys/net/ipv6/conf", k, "disable_ipv6")
+			if err := os.WriteFile(p, []byte("1"), 0); err != nil && !os.IsNotExist(err) {
+				t.Log(err)
+			}
+		}
+	})
+	Cable(l.A, "a0", l.F, "f0", cfg.MTU, cfg.Queues)
+	Cable(l.B, "b0", l.F, "f1", cfg.MTU, cfg.Queues)
+	for h, i := range map[*Host]int{l.A: 1, l.B: 2} {
+		dev := map[int]string{1: "a0", 2: "b0"}[i]
+		h.Addr(dev, fmt.Sprintf("10.9.0.%d/24", i))
+		h.Addr(dev, fmt.Sprintf("fd09::%d/64", i))
+	}
+	return l
+}
