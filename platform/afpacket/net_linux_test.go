@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/odp-go/godp/odp"
 	"github.com/odp-go/godp/internal/netlab"
+	"github.com/odp-go/godp/odp"
 	"github.com/odp-go/godp/queue"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/netlab"
 	"github.com/odp-go/godp/internal/sys"
 	"github.com/odp-go/godp/pktio/driver"
-	"github.com/odp-go/godp/internal/netlab"
 	"github.com/odp-go/godp/worker"
 )
 
