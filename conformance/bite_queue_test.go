@@ -85,8 +85,8 @@ func newQueue(change func(c *odp.QueueConfig)) func(o *ops) {
 func TestQueueSuiteBites(t *testing.T) {
 	needBite(t)
 	const all = "QUEUE-.*"
-	const bursts = "QUEUE-06 QUEUE-07 QUEUE-08 QUEUE-09 QUEUE-11 QUEUE-13 QUEUE-17"
-	const pairs = "QUEUE-18 QUEUE-19 QUEUE-20 QUEUE-21 QUEUE-23 QUEUE-25"
+	const bursts = "QUEUE-06 QUEUE-07 QUEUE-08 QUEUE-09 QUEUE-10 QUEUE-11 QUEUE-12 QUEUE-13 QUEUE-14 QUEUE-15 QUEUE-16 QUEUE-17"
+	const pairs = "QUEUE-18 QUEUE-19 QUEUE-20 QUEUE-21 QUEUE-22 QUEUE-23 QUEUE-24 QUEUE-25"
 	const lens = "QUEUE-34 QUEUE-35 QUEUE-36"
 	runBites(t, []bite{
 		{name: "loses every 50th event", hangs: true, breaks: func(o *ops) {
@@ -99,7 +99,7 @@ func TestQueueSuiteBites(t *testing.T) {
 				}
 				return n, err
 			}
-		}, run: "QUEUE-(0.|1[0-8]|2[6-9]|3.)", fails: bursts + " QUEUE-18 QUEUE-32 " + lens, may: "QUEUE-03 QUEUE-05 QUEUE-26"},
+		}, run: "QUEUE-(0.|1[0-8]|2[6-9]|3.)", fails: bursts + " QUEUE-18 QUEUE-32 QUEUE-33 " + lens, may: "QUEUE-03 QUEUE-05 QUEUE-26"},
 		{name: "gives bursts out backwards", breaks: func(o *ops) {
 			o.Queue.Dequeue = func(q *odp.Queue, w *odp.Worker, ev []*odp.Event) (int, error) {
 				n, err := q.Dequeue(w, ev)
@@ -122,7 +122,7 @@ func TestQueueSuiteBites(t *testing.T) {
 				}
 				return n, err
 			}
-		}, run: all, fails: bursts + " " + pairs + " QUEUE-32"},
+		}, run: all, fails: bursts + " " + pairs + " QUEUE-32 QUEUE-33"},
 		{name: "is always empty by Len", breaks: func(o *ops) {
 			o.Queue.Len = func(*odp.Queue) int { return 0 }
 		}, run: all, fails: lens},
@@ -130,7 +130,7 @@ func TestQueueSuiteBites(t *testing.T) {
 			o.Queue.Len = func(q *odp.Queue) int { return q.Len() + 1 }
 		}, run: all, fails: bursts + " " + lens},
 		{name: "holds half of what was asked for", breaks: newQueue(func(c *odp.QueueConfig) { c.Size /= 2; c.Threshold /= 2 }),
-			run: all, fails: bursts + " " + lens + " QUEUE-01 QUEUE-31 QUEUE-32", may: pairs},
+			run: all, fails: bursts + " " + lens + " QUEUE-01 QUEUE-31 QUEUE-32 QUEUE-33", may: pairs},
 		{name: "says of a full queue that it took all", breaks: func(o *ops) {
 			o.Queue.Enqueue = func(q *odp.Queue, w *odp.Worker, ev []*odp.Event) (int, error) {
 				n, err := q.Enqueue(w, ev)

@@ -13,12 +13,6 @@ import (
 
 // Plain queues of each kind: bursts, order, length, threads.
 
-// What some platforms have and others not.
-const (
-	CapLockFreeMT Capability = "lock-free plain queues with several producers"
-	CapWaitFreeMT Capability = "wait-free plain queues with several users of a side"
-)
-
 // queueKind is what a case of this file is run with.
 type queueKind struct {
 	enq, deq queue.Mode
@@ -31,17 +25,6 @@ func (k queueKind) config(size int) odp.QueueConfig {
 	return odp.QueueConfig{EnqMode: k.enq, DeqMode: k.deq, NonBlocking: k.progress, Size: size}
 }
 
-// lacks is the capability without which there is no such queue.
-func (k queueKind) lacks() []Capability {
-	switch {
-	case k.progress <= queue.MaxProgress(k.enq, k.deq):
-		return nil
-	case k.progress == queue.LockFree:
-		return []Capability{CapLockFreeMT}
-	}
-	return []Capability{CapWaitFreeMT}
-}
-
 func init() {
 	four := [4][2]queue.Mode{{queue.MT, queue.MT}, {queue.MTUnsafe, queue.MT}, {queue.MT, queue.MTUnsafe}, {queue.MTUnsafe, queue.MTUnsafe}}
 	sides := [4]string{"any number of producers and consumers", "one producer", "one consumer", "one producer and one consumer"}
@@ -49,24 +32,24 @@ func init() {
 		for progress := queue.Blocking; progress <= queue.WaitFree; progress++ {
 			k := queueKind{m[0], m[1], progress}
 			register("QUEUE", Case{fmt.Sprintf("QUEUE-%02d", 6+4*int(progress)+i),
-				fmt.Sprintf("A queue for %s (%v) gives bursts of every size back in order.", sides[i], progress), k.lacks(), func(e *Env) { queueBurst(e, k) }})
+				fmt.Sprintf("A queue for %s (%v) gives bursts of every size back in order.", sides[i], progress), nil, func(e *Env) { queueBurst(e, k) }})
 		}
 		for progress := queue.Blocking; progress <= queue.LockFree; progress++ {
 			k := queueKind{m[0], m[1], progress}
 			register("QUEUE", Case{fmt.Sprintf("QUEUE-%02d", 18+4*int(progress)+i),
-				fmt.Sprintf("Two threads pass events round through two queues for %s (%v), in order and without loss.", sides[i], progress), k.lacks(), func(e *Env) { queuePair(e, k) }})
+				fmt.Sprintf("Two threads pass events round through two queues for %s (%v), in order and without loss.", sides[i], progress), nil, func(e *Env) { queuePair(e, k) }})
 		}
 	}
 	mt := queueKind{enq: queue.MT, deq: queue.MT}
 	lf := queueKind{queue.MT, queue.MT, queue.LockFree}
 	register("QUEUE",
 		Case{"QUEUE-32", "All workers take from and give to one queue, and no event is lost.", nil, func(e *Env) { queueAll(e, mt) }},
-		Case{"QUEUE-33", "All workers take from and give to one lock-free queue, and no event is lost.", lf.lacks(), func(e *Env) { queueAll(e, lf) }},
+		Case{"QUEUE-33", "All workers take from and give to one lock-free queue, and no event is lost.", nil, func(e *Env) { queueAll(e, lf) }},
 		Case{"QUEUE-34", "The length of a queue follows what is put in and taken out.", nil, func(e *Env) { queueLen(e, mt) }},
 		Case{"QUEUE-35", "The length of a lock-free queue follows what is put in and taken out.", nil,
-			func(e *Env) { queueLen(e, queueKind{queue.MTUnsafe, queue.MT, queue.LockFree}) }},
+			func(e *Env) { queueLen(e, queueKind{queue.MT, queue.MT, queue.LockFree}) }},
 		Case{"QUEUE-36", "The length of a wait-free queue follows what is put in and taken out.", nil,
-			func(e *Env) { queueLen(e, queueKind{queue.MTUnsafe, queue.MTUnsafe, queue.WaitFree}) }},
+			func(e *Env) { queueLen(e, queueKind{queue.MT, queue.MT, queue.WaitFree}) }},
 	)
 }
 

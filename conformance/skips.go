@@ -4,12 +4,8 @@ package conformance
 
 import "maps"
 
-// noQueue and noSched are what queues and scheduler lack on every platform.
+// noSched is what the scheduler lacks on every platform.
 var (
-	noQueue = map[string]Capability{
-		"QUEUE-10": CapLockFreeMT, "QUEUE-12": CapLockFreeMT, "QUEUE-22": CapLockFreeMT, "QUEUE-24": CapLockFreeMT, "QUEUE-33": CapLockFreeMT,
-		"QUEUE-14": CapWaitFreeMT, "QUEUE-15": CapWaitFreeMT, "QUEUE-16": CapWaitFreeMT,
-	}
 	noSched = map[string]Capability{
 		"SCHED-75": CapGroupCount, "SCHED-76": CapPriorityRange, "SCHED-77": CapGroupPriorities, "SCHED-78": CapNoPredefined,
 	}
@@ -24,7 +20,7 @@ func skips(parts ...map[string]Capability) map[string]Capability {
 	return all
 }
 
-var loopSkips = skips(noQueue, noSched)
+var loopSkips = skips(noSched)
 
 // knownSkips are the lists of the platforms of this repository, by the names that
 // KnownSkips takes.

@@ -25,13 +25,15 @@ func BenchmarkLoop(b *testing.B) {
 		name             string
 		mode             Mode
 		workers, private int
-	}{{"c1/mt", MT, 1, 0}, {"c1/unsafe", MTUnsafe, 1, 0}, {"c2/shared", MT, 2, 0}, {"c2/private", MT, 2, 1}} {
+		progress         Progress
+	}{{"c1/mt", MT, 1, 0, Blocking}, {"c1/unsafe", MTUnsafe, 1, 0, Blocking}, {"c2/shared", MT, 2, 0, Blocking}, {"c2/private", MT, 2, 1, Blocking},
+		{"c1/lockfree", MT, 1, 0, LockFree}, {"c2/lockfree", MT, 2, 0, LockFree}, {"c1/waitfree", MT, 1, 0, WaitFree}, {"c2/waitfree", MT, 2, 0, WaitFree}} {
 		for _, burst := range []int{1, 32} {
 			b.Run(fmt.Sprintf("%s/%d", c.name, burst), func(b *testing.B) {
 				set, ws := kit(b, c.workers)
 				var qs [2]*Queue
 				for i := range qs {
-					qs[i] = mustNew(b, set, Config{Size: 1024, EnqMode: c.mode, DeqMode: c.mode})
+					qs[i] = mustNew(b, set, Config{Size: 1024, EnqMode: c.mode, DeqMode: c.mode, NonBlocking: c.progress})
 					qs[i].Enqueue(nil, events(64))
 				}
 				b.ResetTimer()

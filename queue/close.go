@@ -57,7 +57,7 @@ func (q *Queue) Drain(ctx context.Context, w *worker.Worker) (int, error) {
 	var ev [32]*buffer.Event
 	total := 0
 	for {
-		n := q.take(ev[:])
+		n := q.take(nil, ev[:])
 		if n == 0 {
 			return total, nil
 		}

@@ -33,6 +33,20 @@
 // nil worker are the control plane's, from any goroutine; they take a lock among
 // themselves, and count as one user of an MTUnsafe side.
 //
+// # A user that the system suspends
+//
+// In the middle of a call, a suspended producer delays the events behind its own where
+// several may enqueue; all else goes on. Config.NonBlocking asks for more:
+//
+//	LockFree    nobody's absence delays anybody; under contention a call may lose
+//	            several races before it wins one. Free of charge with EnqMode MTUnsafe
+//	WaitFree    every call ends after a bounded number of steps. Free of charge with
+//	            both modes MTUnsafe; else every event costs about ten locked
+//	            instructions, and each worker of the set, and the control plane, is
+//	            helped in turn
+//
+// Calls of the control plane (nil worker) wait for each other in any case.
+//
 // # Overload
 //
 // EnqueueNew is for what brings new events into the system. With Config.Threshold it

@@ -66,8 +66,8 @@ type Config struct {
 	// EnqMode and DeqMode choose the kind of ring: fewer users, fewer locked
 	// instructions. Not both may be Disabled.
 	EnqMode, DeqMode Mode
-	// NonBlocking asks for a progress guarantee; New refuses what the modes can't give:
-	// LockFree needs EnqMode MTUnsafe, WaitFree both modes MTUnsafe.
+	// NonBlocking asks for a progress guarantee. Where the modes don't give it at no
+	// cost (MaxProgress) it is paid for with a slower ring, see the package's text.
 	NonBlocking Progress
 	// IgnoreOrder lets events in at once, whatever ordered context the worker holds.
 	IgnoreOrder bool
@@ -84,6 +84,8 @@ const (
 	spmc
 	mpsc
 	mpmc
+	lockFree
+	waitFree
 )
 
 // The words that gate the two directions.
@@ -105,6 +107,8 @@ type Queue struct {
 	spmc        *ring.SPMC
 	mpsc        *ring.MPSC
 	mpmc        *ring.MPMC
+	lockFree    *ring.LockFree
+	waitFree    *ring.WaitFree
 	stats       []counters // by worker id; the last entry is the control plane's, under mu
 	set         *worker.Set
 	cfg         Config
@@ -135,9 +139,6 @@ func New(set *worker.Set, cfg Config) (*Queue, error) {
 		return bad("EnqMode and DeqMode are both Disabled: nobody could use the queue")
 	case cfg.NonBlocking > WaitFree:
 		return bad("NonBlocking %d: allowed Blocking, LockFree, WaitFree", cfg.NonBlocking)
-	case cfg.NonBlocking > MaxProgress(cfg.EnqMode, cfg.DeqMode):
-		return bad("NonBlocking %v with EnqMode %v and DeqMode %v: offered is %v; LockFree needs EnqMode MTUnsafe, WaitFree needs both modes MTUnsafe",
-			cfg.NonBlocking, cfg.EnqMode, cfg.DeqMode, MaxProgress(cfg.EnqMode, cfg.DeqMode))
 	case cfg.Size < 0 || cfg.Size > MaxSize:
 		return bad("Size %d: allowed 1 to %d, or 0 for %d", cfg.Size, MaxSize, DefaultSize)
 	}
@@ -154,6 +155,10 @@ func New(set *worker.Set, cfg Config) (*Queue, error) {
 	}
 	q := &Queue{ignoreOrder: cfg.IgnoreOrder, threshold: cfg.Threshold, set: set, stats: make([]counters, set.Max()+1)}
 	switch mp, mc := cfg.EnqMode == MT, cfg.DeqMode == MT; {
+	case cfg.NonBlocking > MaxProgress(cfg.EnqMode, cfg.DeqMode) && cfg.NonBlocking == LockFree:
+		q.kind, q.lockFree = lockFree, ring.NewLockFree(size)
+	case cfg.NonBlocking > MaxProgress(cfg.EnqMode, cfg.DeqMode):
+		q.kind, q.waitFree = waitFree, ring.NewWaitFree(size, set.Max()+1)
 	case mp && mc:
 		q.kind, q.mpmc = mpmc, ring.NewMPMC(size)
 	case mp:
@@ -176,9 +181,9 @@ func New(set *worker.Set, cfg Config) (*Queue, error) {
 	return q, nil
 }
 
-// MaxProgress returns the strongest guarantee that a queue with these modes
-// gives: a writer suspended in the middle of its burst delays the events behind it
-// where several may write.
+// MaxProgress returns the strongest guarantee that the ring of these modes gives
+// at no cost: a writer suspended in the middle of its burst delays the events behind it
+// where several may write. More is asked for with Config.NonBlocking.
 func MaxProgress(enq, deq Mode) Progress {
 	switch {
 	case enq == MT:
@@ -189,8 +194,8 @@ func MaxProgress(enq, deq Mode) Progress {
 	return WaitFree
 }
 
-// put is the ring's enqueue, take its dequeue.
-func (q *Queue) put(ev []*buffer.Event) int {
+// put is the ring's enqueue, take its dequeue; w nil is the control plane, under mu.
+func (q *Queue) put(w *worker.Worker, ev []*buffer.Event) int {
 	switch q.kind {
 	case spsc:
 		return q.spsc.EnqueueEvents(ev)
@@ -198,11 +203,15 @@ func (q *Queue) put(ev []*buffer.Event) int {
 		return q.spmc.EnqueueEvents(ev)
 	case mpsc:
 		return q.mpsc.EnqueueEvents(ev)
+	case mpmc:
+		return q.mpmc.EnqueueEvents(ev)
+	case lockFree:
+		return q.lockFree.EnqueueEvents(ev)
 	}
-	return q.mpmc.EnqueueEvents(ev)
+	return q.waitFree.EnqueueEvents(q.user(w), ev)
 }
 
-func (q *Queue) take(ev []*buffer.Event) int {
+func (q *Queue) take(w *worker.Worker, ev []*buffer.Event) int {
 	switch q.kind {
 	case spsc:
 		return q.spsc.DequeueEvents(ev)
@@ -210,8 +219,20 @@ func (q *Queue) take(ev []*buffer.Event) int {
 		return q.spmc.DequeueEvents(ev)
 	case mpsc:
 		return q.mpsc.DequeueEvents(ev)
+	case mpmc:
+		return q.mpmc.DequeueEvents(ev)
+	case lockFree:
+		return q.lockFree.DequeueEvents(ev)
 	}
-	return q.mpmc.DequeueEvents(ev)
+	return q.waitFree.DequeueEvents(q.user(w), ev)
+}
+
+// user is the number of a wait-free ring's user.
+func (q *Queue) user(w *worker.Worker) int {
+	if w == nil {
+		return q.set.Max()
+	}
+	return w.ID()
 }
 
 // Enqueue appends events from the front and returns how many fitted; they are
@@ -233,8 +254,10 @@ func (q *Queue) Enqueue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 		n = q.spmc.EnqueueEvents(ev)
 	case mpsc:
 		n = q.mpsc.EnqueueEvents(ev)
-	default:
+	case mpmc:
 		n = q.mpmc.EnqueueEvents(ev)
+	default:
+		n = q.put(w, ev)
 	}
 	if n < len(ev) {
 		q.stats[w.ID()].full.bump()
@@ -255,7 +278,7 @@ func (q *Queue) enqueueControl(w *worker.Worker, ev []*buffer.Event) (int, error
 	if err := gate(&q.enq); err != nil {
 		return 0, err
 	}
-	n := q.put(ev)
+	n := q.put(nil, ev)
 	if n < len(ev) {
 		q.stats[q.set.Max()].full.bump()
 	}
@@ -313,8 +336,10 @@ func (q *Queue) Dequeue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 		return q.spmc.DequeueEvents(ev), nil
 	case mpsc:
 		return q.mpsc.DequeueEvents(ev), nil
+	case mpmc:
+		return q.mpmc.DequeueEvents(ev), nil
 	}
-	return q.mpmc.DequeueEvents(ev), nil
+	return q.take(w, ev), nil
 }
 
 func (q *Queue) dequeueControl(w *worker.Worker, ev []*buffer.Event) (int, error) {
@@ -329,7 +354,7 @@ func (q *Queue) dequeueControl(w *worker.Worker, ev []*buffer.Event) (int, error
 	if err := gate(&q.deq); err != nil {
 		return 0, err
 	}
-	return q.take(ev), nil
+	return q.take(nil, ev), nil
 }
 
 // total returns the ring's two positions.
@@ -341,8 +366,12 @@ func (q *Queue) total() (in, out uint64) {
 		return q.spmc.Total()
 	case mpsc:
 		return q.mpsc.Total()
+	case mpmc:
+		return q.mpmc.Total()
+	case lockFree:
+		return q.lockFree.Total()
 	}
-	return q.mpmc.Total()
+	return q.waitFree.Total()
 }
 
 // Len returns how many events are in the queue. Any goroutine may call it; the

@@ -85,9 +85,6 @@ func TestConfig(t *testing.T) {
 		{Config{Name: "a", Size: 64, Threshold: 65}, "Threshold 65: allowed 0 (off) to the size, 64"},
 		{Config{Name: "a", Threshold: -1}, "Threshold -1"},
 		{Config{Name: "a", NonBlocking: 3}, "NonBlocking 3: allowed"},
-		{Config{Name: "a", NonBlocking: LockFree}, "LockFree with EnqMode MT and DeqMode MT: offered is Blocking; LockFree needs EnqMode MTUnsafe"},
-		{Config{Name: "a", NonBlocking: WaitFree, EnqMode: MTUnsafe}, "offered is LockFree"},
-		{Config{Name: "a", NonBlocking: LockFree, DeqMode: MTUnsafe}, "offered is Blocking"},
 	} {
 		q, err := New(set, c.cfg)
 		if err == nil || q != nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), `queue "a": `) {
@@ -101,11 +98,19 @@ func TestConfig(t *testing.T) {
 		t.Error("a refused queue is found")
 	}
 	for _, p := range []struct {
-		c Config
-		p Progress
-	}{{Config{}, Blocking}, {Config{EnqMode: MTUnsafe}, LockFree}, {Config{EnqMode: MTUnsafe, DeqMode: MTUnsafe}, WaitFree}} {
+		c       Config
+		p, most Progress
+		kind    kind
+	}{
+		{Config{}, Blocking, Blocking, mpmc}, {Config{}, LockFree, Blocking, lockFree}, {Config{}, WaitFree, Blocking, waitFree},
+		{Config{DeqMode: MTUnsafe}, Blocking, Blocking, mpsc}, {Config{DeqMode: MTUnsafe}, LockFree, Blocking, lockFree},
+		{Config{EnqMode: MTUnsafe}, LockFree, LockFree, spmc}, {Config{EnqMode: MTUnsafe}, WaitFree, LockFree, waitFree},
+		{Config{EnqMode: MTUnsafe, DeqMode: MTUnsafe}, WaitFree, WaitFree, spsc}, {Config{EnqMode: Disabled, DeqMode: MT}, LockFree, LockFree, spmc},
+	} {
 		p.c.NonBlocking = p.p
-		mustNew(t, set, p.c)
+		if q := mustNew(t, set, p.c); q.kind != p.kind || MaxProgress(p.c.EnqMode, p.c.DeqMode) != p.most || q.Info().NonBlocking != p.p {
+			t.Errorf("%+v: kind %d, want %d", p.c, q.kind, p.kind)
+		}
 	}
 }
 
@@ -183,10 +188,11 @@ func TestLookup(t *testing.T) {
 func TestBurst(t *testing.T) {
 	set, ws := kit(t, 1)
 	for _, w := range []*worker.Worker{ws[0], nil} {
-		for _, enq := range []Mode{MT, MTUnsafe} {
-			for _, deq := range []Mode{MT, MTUnsafe} {
+		for i := range 12 {
+			enq, deq, progress := []Mode{MT, MTUnsafe}[i&1], []Mode{MT, MTUnsafe}[i>>1&1], Progress(i>>2)
+			{
 				const size = 256
-				q := mustNew(t, set, Config{Size: size, EnqMode: enq, DeqMode: deq})
+				q := mustNew(t, set, Config{Size: size, EnqMode: enq, DeqMode: deq, NonBlocking: progress})
 				out := make([]*buffer.Event, size+1)
 				if n, err := q.Dequeue(w, out); n != 0 || err != nil || q.Len() != 0 {
 					t.Fatalf("%v %v: an empty queue gave %d, %v", enq, deq, n, err)
@@ -251,7 +257,7 @@ func TestDisabled(t *testing.T) {
 		if n, err := in.Dequeue(w, ev); n != 0 || err != ErrDisabled {
 			t.Fatalf("Dequeue: %d, %v", n, err)
 		}
-		if n := in.take(ev); n != 3 { // so that it can be closed
+		if n := in.take(nil, ev); n != 3 { // so that it can be closed
 			t.Fatal(n)
 		}
 		out := mustNew(t, set, Config{EnqMode: Disabled, Threshold: 4})

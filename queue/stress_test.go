@@ -16,13 +16,19 @@ import (
 // TestManyShareOne: workers and a control goroutine dequeue from and enqueue to one
 // queue; at the end every event is there exactly once.
 func TestManyShareOne(t *testing.T) {
-	const users, num = 4, 100
-	rounds := 20_000
+	rounds := 10_000
 	if testing.Short() {
-		rounds = 2000
+		rounds = 1000
 	}
+	for progress := Blocking; progress <= WaitFree; progress++ {
+		shareOne(t, progress, rounds)
+	}
+}
+
+func shareOne(t *testing.T, progress Progress, rounds int) {
+	const users, num = 4, 100
 	set, ws := kit(t, users)
-	q := mustNew(t, set, Config{Size: num})
+	q := mustNew(t, set, Config{Size: num, NonBlocking: progress})
 	q.Enqueue(nil, events(num))
 	var wg sync.WaitGroup
 	for i := range users + 1 {

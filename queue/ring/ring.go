@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package ring holds bounded first-in first-out rings of 32 bit event ids, one
-// kind a file: SPSC, SPMC, MPSC and MPMC. It knows no order contexts, no locks
-// and no workers: who may call what follows from the kind's name.
+// kind a file: SPSC, SPMC, MPSC and MPMC, and the non-blocking LockFree and WaitFree.
+// It knows no order contexts, no locks and no workers: who may call what follows from
+// the kind's name.
 //
 // # Choosing a kind
 //
@@ -11,6 +12,8 @@
 //	1          many       SPMC   1 per dequeue
 //	many       1          MPSC   1 per enqueue
 //	many       many       MPMC   1 per enqueue, 1 per dequeue
+//	many       many       LockFree, 1 per event and 1 per burst on either side
+//	numbered   numbered   WaitFree, about 10 per event
 //
 // "1" means one at a time, with a happens-before edge from one to the next (a
 // lock, a token): it need not be the same goroutine forever.
@@ -19,10 +22,12 @@
 //
 // Every call moves a burst. Enqueue and Dequeue are partial: they move what
 // fits (or is there) now, from the front, and return how many. EnqueueAll and
-// DequeueAll move all or nothing. What was enqueued is visible to consumers when
+// DequeueAll, which the non-blocking kinds have not, move all or nothing. What was enqueued is visible to consumers when
 // the call returns. None of them waits for anybody: in SPMC, MPSC and MPMC rings a
 // writer that was descheduled between reserving and writing its slots delays
-// the readers behind these slots (they return what they have), never a writer.
+// the readers behind these slots (they return what they have), never a writer. In a
+// LockFree ring it delays nobody; in a WaitFree ring moreover nobody can be kept out by
+// the luck of the others.
 //
 // # Ids and events
 //
