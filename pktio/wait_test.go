@@ -151,7 +151,7 @@ func TestArm(t *testing.T) {
 	p.Out(0).Send(nil, packet(t, p, 0, 0))
 	select {
 	case <-woken:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("the watcher was not woken")
 	}
 	p.In(0).Disarm()
