@@ -8,10 +8,14 @@ import (
 	"strings"
 
 	"github.com/odp-go/godp/cmd/odp/internal/bench"
+	"github.com/odp-go/godp/cmd/odp/internal/bench/compare"
 )
 
 // runBench is "odp bench".
 func runBench(ctx context.Context, args []string, stdout, _ io.Writer) error {
+	if len(args) > 0 && args[0] == "compare" {
+		return compare.Run(ctx, args[1:], stdout)
+	}
 	return bench.Run(ctx, args, build().short(), stdout)
 }
 

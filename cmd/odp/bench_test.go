@@ -11,7 +11,7 @@ import (
 // Every benchmark runs once, with the defaults of its options, so that it always works.
 // The figures of such a run mean nothing and are not looked at.
 func TestBenchShort(t *testing.T) {
-	for _, name := range []string{"sched", "queue", "pool"} {
+	for _, name := range []string{"sched", "queue", "pool", "l2fwd", "latency"} {
 		status, out, errs := odp(t, "bench", name, "-short", "-json")
 		if status != 0 {
 			t.Errorf("odp bench %s: status %d: %s", name, status, errs)
@@ -42,6 +42,11 @@ func TestBenchCommandLine(t *testing.T) {
 		"bench sched -c 65":          "-c 65: 1 to 64",
 		"bench queue -m pair -c 1":   "must be pairs",
 		"bench queue -s -c 2":        "would share a queue",
+		"bench l2fwd -O 0,7":         "is not a number from 0 to 1",
+		"bench l2fwd -O 1":           "1 outputs for 2",
+		"bench l2fwd -parse l9":      "-parse",
+		"bench latency -l 0 -t 0":    "no queues",
+		"bench compare -pairs 0":     "-pairs 1",
 		"bench pool -e 10 -b 32":     "fewer than the 32",
 		"bench sched -reps 0":        "-reps 0",
 		"bench sched -time 1us":      "1ms to 1h",

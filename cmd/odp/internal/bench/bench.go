@@ -22,6 +22,8 @@ var benchmarks = []benchmark{
 	{"sched", "odp_sched_perf: schedule and enqueue", newSched},
 	{"queue", "odp_queue_perf: dequeue and enqueue, plain queues", newQueues},
 	{"pool", "odp_pool_perf: allocate and free", newPool},
+	{"l2fwd", "odp_l2fwd: forward packets between interfaces", newL2fwd},
+	{"latency", "odp_sched_latency: from enqueue to schedule, under load", newLatency},
 }
 
 // Usage is the help of "odp bench".
@@ -31,6 +33,7 @@ func Usage() string {
 	for _, x := range benchmarks {
 		fmt.Fprintf(&b, "  %-12s %s\n", x.name, x.mirrors)
 	}
+	fmt.Fprintf(&b, "  %-12s %s\n", "compare", "run ours and a peer's program in turn, and print the ratio")
 	b.WriteString("\n\"odp bench BENCHMARK -h\" lists the options.\n")
 	return b.String()
 }
@@ -66,23 +69,42 @@ type checker interface{ check() error }
 
 // run parses the options of a benchmark and runs it.
 func (x benchmark) run(ctx context.Context, args []string, version string, stdout io.Writer) error {
-	fs := flag.NewFlagSet("odp bench "+x.name, flag.ContinueOnError)
-	var com Common
-	addCommon(fs, &com)
-	t := x.make(fs)
-	if done, err := cli.Parse(fs, "odp bench "+x.name+" [options]\n\n"+x.mirrors, args, stdout); done || err != nil {
+	com, t, done, err := x.parse(args, stdout)
+	if done || err != nil {
 		return err
 	}
+	return run(ctx, x.name, com, t, version, stdout)
+}
+
+// parse reads the options; done: the help was asked for, and printed.
+func (x benchmark) parse(args []string, stdout io.Writer) (com *Common, t task, done bool, err error) {
+	fs := flag.NewFlagSet("odp bench "+x.name, flag.ContinueOnError)
+	com = &Common{}
+	addCommon(fs, com)
+	t = x.make(fs)
+	if done, err := cli.Parse(fs, "odp bench "+x.name+" [options]\n\n"+x.mirrors, args, stdout); done || err != nil {
+		return nil, nil, done, err
+	}
 	if err := com.check(); err != nil {
-		return err
+		return nil, nil, false, err
 	}
 	if s, ok := t.(interface{ setWorkers(int) }); ok {
 		s.setWorkers(com.Workers)
 	}
 	if c, ok := t.(checker); ok {
-		if err := c.check(); err != nil {
+		err = c.check()
+	}
+	return com, t, false, err
+}
+
+// Check reports what is wrong with a command line (a benchmark's name and options),
+// without running it.
+func Check(args []string) error {
+	for _, x := range benchmarks {
+		if len(args) > 0 && x.name == args[0] {
+			_, _, _, err := x.parse(args[1:], io.Discard)
 			return err
 		}
 	}
-	return run(ctx, x.name, &com, t, version, stdout)
+	return cli.Usage("no benchmark in %q", args)
 }

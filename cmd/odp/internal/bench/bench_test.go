@@ -45,6 +45,8 @@ func TestWork(t *testing.T) {
 		"sched -n 2 -m 2 -S 15 -k 1 -l 1 -u 1 -U 1 -w 1us", "sched -p packet -n 1", "sched -p vector",
 		"queue -e 64 -b 32", "queue -e 64 -b 0 -s -w", "queue -e 64 -c 2 -q 4", "queue -m 1 -c 2 -q 2 -e 64 -p -s -r 2000", "queue -m pair -c 2 -q 2 -e 64", "queue -M 64 -W 1us -s -l",
 		"pool -b 0", "pool -b 32 -n 4", "pool -b 32 -C 0", "pool -t packet", "pool -t 1 -b 0 -c 2", "pool -C 64",
+		"l2fwd", "l2fwd -c 2 -O 0,1 -m 1", "l2fwd -m 2 -c 2", "l2fwd -m ordered -lock device", "l2fwd -p 1 -e 1 -d 0", "l2fwd -parse none -s 0 -b 8", "l2fwd -i loop:1?seed=64,loop:2?seed=64,loop:3?seed=64 -c 2",
+		"latency", "latency -c 2 -s 1 -r -g 2 -i", "latency -s 2 -f 2 -n 1 -W 1us", "latency -l 0 -f 1",
 	} {
 		res := bench(t, args)
 		if res.EventsPerSec <= 0 || res.CyclesPerEvent <= 0 || res.Min <= 0 || res.Max < res.Min || res.MeanBurst <= 0 {
@@ -85,6 +87,21 @@ func TestFairness(t *testing.T) {
 	res := bench(t, "sched -q 4 -f 1 -F -e 32 -b 32")
 	if x := res.Extra["fairness of the queues (Jain)"].Median; x < 0.9 {
 		t.Errorf("fairness %v", x)
+	}
+}
+
+// The sample of the high priority is seen and its latency lies within the run.
+func TestLatency(t *testing.T) {
+	res := bench(t, "latency -w 1 -l 1 -m 1 -t 1")
+	seen := false
+	for _, l := range res.Latency {
+		if l.Min <= 0 || l.Avg < l.Min || l.Max < l.Avg || l.Samples == 0 || l.Events < l.Samples {
+			t.Errorf("%+v", l)
+		}
+		seen = seen || l.Priority == "high" && l.Thread == "all"
+	}
+	if !seen {
+		t.Errorf("no latency of high priority: %+v", res.Latency)
 	}
 }
 

@@ -30,6 +30,7 @@ type Meter struct {
 	end     uint64        // when a timed loop ends
 
 	Start, End uint64 // cycle counter
+	cpu        int64  // ns of CPU time that the thread had meanwhile
 	Count      Counts
 
 	_ [128]byte
@@ -57,6 +58,7 @@ func (m *Meter) Limit(n uint64) uint64 {
 // Begin starts the clock.
 func (m *Meter) Begin() {
 	m.end = forever
+	m.cpu = -cpuTime()
 	m.Start = cyclesStrict()
 	if !m.counted {
 		m.end = m.Start + toCycles(m.time)
@@ -66,6 +68,7 @@ func (m *Meter) Begin() {
 // Finish stops the clock.
 func (m *Meter) Finish(c Counts) {
 	m.End = cyclesStrict()
+	m.cpu += cpuTime()
 	m.Count = c
 }
 
@@ -159,4 +162,16 @@ func shares(ms []*Meter) Shares {
 	s.Fairness = Jain(total)
 	s.Counts = s.Uneven == 0 && s.Least >= 0.8/float64(n)
 	return s
+}
+
+// cpuShare returns the least share of the time that one of the workers had its CPU:
+// what is missing went to other programs. 1 where the system does not tell.
+func cpuShare(ms []*Meter) float64 {
+	least := 1.0
+	for _, m := range ms {
+		if wall := toNs(m.End - m.Start); m.cpu > 0 && wall > 0 {
+			least = min(least, float64(m.cpu)/wall)
+		}
+	}
+	return least
 }

@@ -15,7 +15,7 @@ import (
 // allocation and one free.
 type pool struct {
 	events, rounds, burst, bursts, size int
-	kind, cache, stats                  int
+	kind, cache                         int
 
 	inst *odp.Instance
 	p    *odp.Pool

@@ -72,6 +72,7 @@ type Result struct {
 	Max            float64            `json:"max"`
 	Repetitions    int                `json:"repetitions"`
 	MeanBurst      float64            `json:"mean_burst"`
+	CPUShare       float64            `json:"cpu_share"`        // least share of the time that a worker had its CPU, of all repetitions
 	Shares         *Shares            `json:"shares,omitempty"` // the worst repetition; with two workers and more
 	Workers        []WorkerResult     `json:"workers,omitempty"`
 	Extra          map[string]Spread  `json:"extra,omitempty"`
@@ -102,12 +103,13 @@ func (r *Rep) rates() (perSec, cyclesPer, burst float64) {
 
 // report makes the result of the repetitions.
 func report(name string, com *Common, p Params, reps []*Rep) *Result {
-	res := &Result{Bench: name, Params: p, Repetitions: len(reps), Machine: ThisMachine(), Extra: map[string]Spread{}}
+	res := &Result{Bench: name, Params: p, Repetitions: len(reps), Machine: ThisMachine(), Extra: map[string]Spread{}, CPUShare: 1}
 	var rate, cyc, burst []float64
 	extra := map[string][]float64{}
 	for _, r := range reps {
 		e, c, b := r.rates()
 		rate, cyc, burst = append(rate, e), append(cyc, c), append(burst, b)
+		res.CPUShare = min(res.CPUShare, cpuShare(r.Workers))
 		for k, v := range r.Extra {
 			extra[k] = append(extra[k], v)
 		}

@@ -48,6 +48,9 @@ type task interface {
 // closer is a task with something to look at after a repetition, before its objects go.
 type closer interface{ closed(r *Rep) error }
 
+// finisher is a task that adds to the report.
+type finisher interface{ finish(res *Result) }
+
 // configurer is a task that wants an instance other than the default one.
 type configurer interface{ configure(*odp.Config) }
 
@@ -149,5 +152,8 @@ func run(ctx context.Context, name string, com *Common, t task, version string, 
 	}
 	res := report(name, com, t.params(), reps)
 	res.Version = version
+	if f, ok := t.(finisher); ok {
+		f.finish(res)
+	}
 	return res.write(out, com.JSON)
 }

@@ -244,13 +244,10 @@ func (s *sched) work(w *odp.Worker, i int, m *Meter) error {
 	var c Counts
 	m.Begin()
 	for c.Events < limit {
-		n, q, err := inst.Schedule(w, ev, 0)
 		if c.Rounds++; c.Rounds&tickMask == 0 && !m.Tick(c.Events) {
-			if err := enqueueBack(w, q, ev[:n]); err != nil {
-				return err
-			}
 			break
 		}
+		n, q, err := inst.Schedule(w, ev, 0)
 		if n == 0 {
 			if err != nil {
 				return err
@@ -273,18 +270,6 @@ func (s *sched) work(w *odp.Worker, i int, m *Meter) error {
 		}
 	}
 	m.Finish(c)
-	return nil
-}
-
-// enqueueBack gives back the events of the round that the end of a loop fell into.
-func enqueueBack(w *odp.Worker, q *odp.SchedQueue, ev []*odp.Event) error {
-	for len(ev) > 0 {
-		n, err := q.Enqueue(w, ev)
-		if err != nil {
-			return err
-		}
-		ev = ev[n:]
-	}
 	return nil
 }
 
