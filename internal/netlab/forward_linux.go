@@ -27,29 +27,36 @@ type Forwarder struct {
 // each device in burst mode.
 func Forward(h *Host, devices [2]string, workers int, mode odp.Mode) *Forwarder {
 	h.t.Helper()
-	f := &Forwarder{t: h.t, done: make(chan error, 1)}
+	return ForwardAt([2]*Host{h, h}, devices, workers, mode)
+}
+
+// ForwardAt is Forward between devices of two hosts.
+func ForwardAt(hosts [2]*Host, devices [2]string, workers int, mode odp.Mode) *Forwarder {
+	t := hosts[0].t
+	t.Helper()
+	f := &Forwarder{t: t, done: make(chan error, 1)}
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	ctx, cancel := context.WithCancel(context.Background())
 	f.cancel = cancel
-	h.Do(func() {
-		var err error
-		f.In, err = odp.Open(ctx, odp.Config{Workers: workers, Log: quiet})
-		h.check("open the instance", err)
-		for i, name := range devices {
-			c := odp.PortConfig{Mode: mode, Sync: odp.Atomic}
-			c.Log, c.Promisc = quiet, true
-			if mode == odp.ModeDirect {
-				c.RxQueues, c.TxQueues = workers, workers
-			}
-			if f.Ports[i], err = f.In.OpenPort(ctx, name, c); err != nil {
-				f.In.Close()
-				cancel()
-			}
-			h.check("open "+name, err)
+	var err error
+	if f.In, err = odp.Open(ctx, odp.Config{Workers: workers, Log: quiet}); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range devices {
+		c := odp.PortConfig{Mode: mode, Sync: odp.Atomic}
+		c.Log, c.Promisc = quiet, true
+		if mode == odp.ModeDirect {
+			c.RxQueues, c.TxQueues = workers, workers
 		}
-	})
+		hosts[i].Do(func() { f.Ports[i], err = f.In.OpenPort(ctx, name, c) })
+		if err != nil {
+			f.In.Close()
+			cancel()
+			t.Fatalf("open %s: %v", name, err)
+		}
+	}
 	go func() { f.done <- f.In.Run(ctx, f.work(mode)) }()
-	h.t.Cleanup(func() { f.Stop() })
+	t.Cleanup(func() { f.Stop() })
 	return f
 }
 

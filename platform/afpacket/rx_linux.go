@@ -242,7 +242,7 @@ func (q *rxQueue) slow(w *worker.Worker, s *slot, st uint32, b []byte, ln uint32
 		}
 		return 0, false
 	}
-	fill(long, b)
+	vnet.Fill(long, b)
 	buffer.FreePacket(w, k)
 	free[0] = long
 	return 1, true
@@ -290,38 +290,14 @@ func (q *rxQueue) insert(b, tag []byte) []byte {
 	return d
 }
 
-// fill writes b over the segments of a packet of the same length.
-func fill(k *buffer.Packet, b []byte) {
-	for s := k.FirstSeg(); s != nil; s = s.Next() {
-		b = b[copy(s.Data(), b):]
-	}
-}
-
-// cut makes packets of the segments of a merged frame, as many as there is room and
-// memory for now.
-func (q *rxQueue) cut(w *worker.Worker, pkts []*buffer.Packet) (n int) {
-	var tmp [1]*buffer.Packet
-	for n < len(pkts) && q.seg.Active() {
-		ln := q.seg.Len()
-		if ln > int(q.maxLen) {
-			q.seg = vnet.Segmenter{}
-			add(&q.tooLong, 1)
-			break
-		}
-		if q.pool.AllocPackets(w, tmp[:], ln) == 0 {
-			add(&q.starved, 1)
-			break
-		}
-		k := tmp[0]
-		if k.NumSegs() == 1 {
-			q.seg.Next(k.Data())
-		} else {
-			b := make([]byte, ln) // larger than a segment of the pool: jumbo frames that were merged
-			q.seg.Next(b)
-			fill(k, b)
-		}
-		pkts[n] = k
-		n++
+// cut makes packets of the segments of a merged frame.
+func (q *rxQueue) cut(w *worker.Worker, pkts []*buffer.Packet) int {
+	n, how := q.seg.Packets(w, q.pool, pkts)
+	switch how {
+	case vnet.Empty:
+		add(&q.starved, 1)
+	case vnet.TooLong:
+		add(&q.tooLong, 1)
 	}
 	add(&q.segments, uint64(n))
 	return n

@@ -109,3 +109,22 @@ func (h *Handle) ethtool(cmd uint32, buf []byte) bool {
 	defer pin.Unpin()
 	return h.ioctl(unix.SIOCETHTOOL, unsafe.Pointer(&r)) == nil
 }
+
+// SetUp brings the interface up.
+func (h *Handle) SetUp() error {
+	l, err := h.Link()
+	if err != nil {
+		return err
+	}
+	var r struct {
+		name  [unix.IFNAMSIZ]byte
+		flags uint16
+		_     [22]byte
+	}
+	copy(r.name[:unix.IFNAMSIZ-1], l.Name)
+	if err := h.ioctl(unix.SIOCGIFFLAGS, unsafe.Pointer(&r)); err != nil {
+		return err
+	}
+	r.flags |= unix.IFF_UP
+	return h.ioctl(unix.SIOCSIFFLAGS, unsafe.Pointer(&r))
+}

@@ -17,12 +17,14 @@ type State struct {
 	MTU     int
 }
 
-func (h *Handle) state() State {
-	l, err := h.Link()
-	if err != nil {
-		return State{Gone: err == syscall.ENODEV}
+// tell calls f with the state of now, unless it can't be known.
+func (h *Handle) tell(f func(State)) {
+	switch l, err := h.Link(); err {
+	case nil:
+		f(State{Up: l.Up, Running: l.Running, MTU: l.MTU})
+	case syscall.ENODEV:
+		f(State{Gone: true})
 	}
-	return State{Up: l.Up, Running: l.Running, MTU: l.MTU}
 }
 
 // Watch calls f once with the state of now, and then whenever it changes, from a
@@ -56,7 +58,7 @@ func (h *Handle) Watch(f func(State)) (stop func(), err error) {
 	}); err != nil {
 		return nil, err
 	}
-	f(h.state())
+	h.tell(f)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -92,7 +94,7 @@ func (h *Handle) follow(sock, quit int, f func(State)) {
 			msgs, err = syscall.ParseNetlinkMessage(buf[:n])
 		}
 		if err != nil { // ENOBUFS: messages were lost
-			f(h.state())
+			h.tell(f)
 			continue
 		}
 		for _, m := range msgs {
@@ -105,7 +107,7 @@ func (h *Handle) follow(sock, quit int, f func(State)) {
 				f(State{Up: l.Up, Running: l.Running, MTU: l.MTU})
 			case unix.RTM_DELLINK:
 				// a bridge that lets an interface go says the same: only rtnetlink knows
-				f(h.state())
+				h.tell(f)
 			}
 		}
 	}
