@@ -63,3 +63,43 @@ func TestNull(t *testing.T) {
 		t.Error("without a pool")
 	}
 }
+
+// A device that feeds gives full bursts of packets of its length, from any pool.
+func TestFeed(t *testing.T) {
+	set, err := worker.NewSet(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	if _, err := pktio.Open(t.Context(), set, "null:0?feed=59", pktio.Config{Log: log}); err == nil {
+		t.Error("59 bytes were accepted")
+	}
+	p, err := pktio.Open(t.Context(), set, "null:0?feed=64", pktio.Config{Log: log, Parse: pktio.ParseNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var b [32]*buffer.Packet
+	for range 1000 { // more than the pool holds: what is sent comes back
+		n, err := p.In(0).Recv(nil, b[:])
+		if n != len(b) || err != nil {
+			t.Fatal(n, err)
+		}
+		for _, k := range b {
+			if k.Len() != 64 {
+				t.Fatal(k.Len())
+			}
+		}
+		if n, err := p.Out(0).Send(nil, b[:]); n != len(b) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if s := p.Stats(); s.RxPackets() != 32000 || s.Device["swallowed"] != 32000 {
+		t.Errorf("%+v", s)
+	}
+	if err := p.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

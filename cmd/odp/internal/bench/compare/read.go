@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/odp-go/godp/cmd/odp/internal/bench"
 )
 
 var (
@@ -76,25 +78,24 @@ func readLatency(out string) (r reading, err error) {
 	return r, errNothing
 }
 
-// readTestpmd adds up the last Tx-pps of each port; testpmd prints them every second.
+// readTestpmd adds up the Tx-pps of the ports, for each the median of those that testpmd
+// printed every second: the first is since the start, the last of a part of a second.
 func readTestpmd(out string) (r reading, err error) {
 	ports := pmdPort.FindAllStringSubmatch(out, -1)
 	rates := pmdTxPps.FindAllStringSubmatch(out, -1)
-	last := map[string]float64{}
-	n := map[string]int{}
+	told := map[string][]float64{}
 	for i := range min(len(ports), len(rates)) {
 		v, err := strconv.ParseFloat(rates[i][1], 64)
 		if err != nil {
 			return r, err
 		}
-		last[ports[i][1]] = v
-		n[ports[i][1]]++
+		told[ports[i][1]] = append(told[ports[i][1]], v)
 	}
-	for p, v := range last {
-		if n[p] < 2 { // the first one is since the start
-			return r, fmt.Errorf("testpmd told the rate of port %s %d times, two are needed", p, n[p])
+	for p, v := range told {
+		if len(v) < 3 {
+			return r, fmt.Errorf("testpmd told the rate of port %s %d times, three are needed", p, len(v))
 		}
-		r.value += v
+		r.value += bench.SpreadOf(v[1 : len(v)-1]).Median
 	}
 	if r.value == 0 {
 		return r, errNothing

@@ -20,6 +20,7 @@ func TestRead(t *testing.T) {
 		{"odp_queue_c2.txt", readODPTotal, 323.878e6, 2},
 		{"odp_pool_c1.txt", readODPTotal, 860.093e6, 1},
 		{"odp_l2fwd_c2.txt", readL2fwd, 23573505, 2},
+		{"testpmd_null.txt", readTestpmd, 47231854/2.0 + 47246432/2.0 + 47238499/2.0 + 47239428/2.0, 0},
 		{"odp_latency_c2.txt", readLatency, 826, 2},
 	} {
 		b, err := os.ReadFile(filepath.Join("testdata", c.file))
