@@ -11,7 +11,7 @@ import (
 // Every benchmark runs once, with the defaults of its options, so that it always works.
 // The figures of such a run mean nothing and are not looked at.
 func TestBenchShort(t *testing.T) {
-	for _, name := range []string{"sched", "queue", "pool", "l2fwd", "latency"} {
+	for _, name := range []string{"sched", "queue", "pool", "packet", "l2fwd", "sched-pktio", "latency"} {
 		status, out, errs := odp(t, "bench", name, "-short", "-json")
 		if status != 0 {
 			t.Errorf("odp bench %s: status %d: %s", name, status, errs)
@@ -45,6 +45,10 @@ func TestBenchCommandLine(t *testing.T) {
 		"bench l2fwd -O 0,7":         "is not a number from 0 to 1",
 		"bench l2fwd -O 1":           "1 outputs for 2",
 		"bench l2fwd -parse l9":      "-parse",
+		"bench sched-pktio -i a,b,c": "an even number",
+		"bench packet -i [":          "missing closing",
+		"bench packet -i nothing":    "matches no function",
+		"bench packet -l 9":          "-l 9",
 		"bench latency -l 0 -t 0":    "no queues",
 		"bench compare -pairs 0":     "-pairs 1",
 		"bench pool -e 10 -b 32":     "fewer than the 32",

@@ -15,15 +15,18 @@ import (
 // benchmark is one entry of the list.
 type benchmark struct {
 	name, mirrors string
-	make          func(fs *flag.FlagSet) task
+	make          func(fs *flag.FlagSet) task // or
+	direct        func(ctx context.Context, args []string, version string, stdout io.Writer) error
 }
 
 var benchmarks = []benchmark{
-	{"sched", "odp_sched_perf: schedule and enqueue", newSched},
-	{"queue", "odp_queue_perf: dequeue and enqueue, plain queues", newQueues},
-	{"pool", "odp_pool_perf: allocate and free", newPool},
-	{"l2fwd", "odp_l2fwd: forward packets between interfaces", newL2fwd},
-	{"latency", "odp_sched_latency: from enqueue to schedule, under load", newLatency},
+	{"sched", "odp_sched_perf: schedule and enqueue", newSched, nil},
+	{"queue", "odp_queue_perf: dequeue and enqueue, plain queues", newQueues, nil},
+	{"pool", "odp_pool_perf: allocate and free", newPool, nil},
+	{"packet", packetMirrors, nil, runCalls},
+	{"l2fwd", "odp_l2fwd: forward packets between interfaces", newL2fwd, nil},
+	{"sched-pktio", "odp_sched_pktio: interfaces through the scheduler, and a pipeline of queues", newSchedPktio, nil},
+	{"latency", "odp_sched_latency: from enqueue to schedule, under load", newLatency, nil},
 }
 
 // Usage is the help of "odp bench".
@@ -49,6 +52,9 @@ func Run(ctx context.Context, args []string, version string, stdout io.Writer) e
 		return err
 	}
 	for _, x := range benchmarks {
+		if x.name == args[0] && x.direct != nil {
+			return x.direct(ctx, args[1:], version, stdout)
+		}
 		if x.name == args[0] {
 			return x.run(ctx, args[1:], version, stdout)
 		}
@@ -101,7 +107,7 @@ func (x benchmark) parse(args []string, stdout io.Writer) (com *Common, t task, 
 // without running it.
 func Check(args []string) error {
 	for _, x := range benchmarks {
-		if len(args) > 0 && x.name == args[0] {
+		if len(args) > 0 && x.name == args[0] && x.make != nil {
 			_, _, _, err := x.parse(args[1:], io.Discard)
 			return err
 		}

@@ -46,6 +46,7 @@ func TestWork(t *testing.T) {
 		"queue -e 64 -b 32", "queue -e 64 -b 0 -s -w", "queue -e 64 -c 2 -q 4", "queue -m 1 -c 2 -q 2 -e 64 -p -s -r 2000", "queue -m pair -c 2 -q 2 -e 64", "queue -M 64 -W 1us -s -l",
 		"pool -b 0", "pool -b 32 -n 4", "pool -b 32 -C 0", "pool -t packet", "pool -t 1 -b 0 -c 2", "pool -C 64",
 		"l2fwd", "l2fwd -c 2 -O 0,1 -m 1", "l2fwd -m 2 -c 2", "l2fwd -m ordered -lock device", "l2fwd -p 1 -e 1 -d 0", "l2fwd -parse none -s 0 -b 8", "l2fwd -i loop:1?seed=64,loop:2?seed=64,loop:3?seed=64 -c 2",
+		"sched-pktio", "sched-pktio -m 1 -c 2 -pipe-stages 2 -pipe-queues 4", "sched-pktio -m ordered -c 2 -pipe-stages 1", "sched-pktio -i loop:1?seed=64 -q 0 -c 2",
 		"latency", "latency -c 2 -s 1 -r -g 2 -i", "latency -s 2 -f 2 -n 1 -W 1us", "latency -l 0 -f 1",
 	} {
 		res := bench(t, args)
@@ -87,6 +88,35 @@ func TestFairness(t *testing.T) {
 	res := bench(t, "sched -q 4 -f 1 -F -e 32 -b 32")
 	if x := res.Extra["fairness of the queues (Jain)"].Median; x < 0.9 {
 		t.Errorf("fairness %v", x)
+	}
+}
+
+// Packets of two interfaces go through the pipeline, and none is lost on the way: those
+// that are sent went through each stage.
+func TestPipeline(t *testing.T) {
+	res := bench(t, "sched-pktio -pipe-stages 3 -pipe-queues 2 -pipe-queue-size 2048")
+	var sent, dropped uint64
+	for _, w := range res.Workers {
+		sent += w.Events
+		dropped += w.Dropped
+	}
+	if n := uint64(res.Extra["packets forwarded between stages"].Median); n < 3*sent-1024 || sent == 0 || dropped != 0 {
+		t.Errorf("%d sent, %d forwarded, %d dropped", sent, n, dropped)
+	}
+}
+
+// Each function of the call benchmarks makes its calls and gives its packets back.
+func TestCalls(t *testing.T) {
+	for _, args := range []string{"packet", "packet -b 1 -l 1024 -i packet", "packet -c -1 -i alloc"} {
+		res := bench(t, args)
+		for _, f := range res.Functions {
+			if f.Cycles.Median <= 0 || f.Ns.Min <= 0 {
+				t.Errorf("%s: %+v", args, f)
+			}
+		}
+		if len(res.Functions) == 0 || args == "packet" && len(res.Functions) < 90 {
+			t.Errorf("%s: %d functions", args, len(res.Functions))
+		}
 	}
 }
 

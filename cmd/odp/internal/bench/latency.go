@@ -31,7 +31,7 @@ type latency struct {
 	lowQueues, highQueues            int
 	lowEvents, highEvents            int
 	lowPerQueue, highPerQueue, perPr bool
-	warmUp, burst                    int
+	warmUp                           int
 	wait                             time.Duration
 
 	inst   *odp.Instance

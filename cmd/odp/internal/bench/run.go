@@ -62,17 +62,11 @@ type Rep struct {
 
 // measure runs the repetitions.
 func measure(ctx context.Context, com *Common, t task) ([]*Rep, error) {
-	if com.CPUProfile != "" {
-		f, err := os.Create(com.CPUProfile)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		if err := pprof.StartCPUProfile(f); err != nil {
-			return nil, err
-		}
-		defer pprof.StopCPUProfile()
+	stop, err := profile(com.CPUProfile)
+	if err != nil {
+		return nil, err
 	}
+	defer stop()
 	var reps []*Rep
 	for range com.Reps {
 		r, err := repetition(ctx, com, t)
@@ -82,6 +76,25 @@ func measure(ctx context.Context, com *Common, t task) ([]*Rep, error) {
 		reps = append(reps, r)
 	}
 	return reps, nil
+}
+
+// profile starts a CPU profile into a file; "" = none. stop ends it.
+func profile(file string) (stop func(), err error) {
+	if file == "" {
+		return func() {}, nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		f.Close()
+	}, nil
 }
 
 func repetition(ctx context.Context, com *Common, t task) (r *Rep, err error) {

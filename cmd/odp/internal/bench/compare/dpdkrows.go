@@ -38,7 +38,7 @@ func dpdkRows() (rows []Row) {
 			Peer:    strings.Fields(peer),
 			Want:    x.want,
 			Workers: x.workers,
-			Seconds: 4,
+			Seconds: 5,
 			Note:    x.note + "; " + noteHuge,
 			read:    readTestpmd,
 		})

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,14 +158,14 @@ func runPeer(ctx context.Context, r *Row, program string) (float64, error) {
 	cmd.Env = append(os.Environ(), r.Env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if r.Seconds > 0 { // it would go on until it is told to end, or its input ends
-		in, w := io.Pipe()
-		defer w.Close()
-		cmd.Stdin = in
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	if r.Seconds > 0 { // it would go on until it is told to end
 		t := time.AfterFunc(time.Duration(r.Seconds)*time.Second, func() { cmd.Process.Signal(syscall.SIGINT) })
 		defer t.Stop()
 	}
-	err := cmd.Run()
+	err := cmd.Wait()
 	if err != nil && r.Seconds == 0 {
 		return 0, fmt.Errorf("%w: %s", err, tail(out.String()))
 	}
