@@ -19,6 +19,7 @@ Interfaces (KIND:DEVICE):
   netmap:eth0  netmap:eth0-2 (ring)  netmap:eth0^ (host)  vale0:a  netmap:x{1 netmap:x}1 (pipe)
   afpacket:eth0     any Linux interface, through packet sockets
   tap:tap0          an interface of this host whose other end is the program
+  pcap:in=FILE,out=FILE   replays a capture, captures what is sent (either may be left out)
   nmsim:...    the in-process netmap with the same names
   loop:0?seed=512   what is sent comes back; seed puts packets into circulation
   null:0            swallows everything

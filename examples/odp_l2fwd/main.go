@@ -19,6 +19,7 @@ import (
 	_ "github.com/odp-go/godp/platform/loop"
 	_ "github.com/odp-go/godp/platform/netmap"
 	_ "github.com/odp-go/godp/platform/null"
+	_ "github.com/odp-go/godp/platform/pcap"
 	_ "github.com/odp-go/godp/platform/tap"
 )
 
