@@ -228,7 +228,9 @@ func (r *rxQueue) Arm(func()) (fd int, due time.Duration, ready bool) {
 func (r *rxQueue) Disarm() {}
 
 // Drops implements driver.RxQueue.
-func (r *rxQueue) Drops() map[string]uint64 { return map[string]uint64{"pool_empty": r.empty.LoadAcq()} }
+func (r *rxQueue) Drops() map[string]uint64 {
+	return map[string]uint64{"pool_empty": r.empty.LoadAcq()}
+}
 
 // Send implements driver.TxQueue: it frees everything.
 func (t *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {

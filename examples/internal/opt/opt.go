@@ -126,7 +126,8 @@ func Refuse(fs *flag.FlagSet, why map[string]string) {
 
 type refused struct{ name, why string }
 
-func (r refused) String() string { return "" }
+func (r refused) String() string   { return "" }
+func (r refused) IsBoolFlag() bool { return true } // it is refused with a value and without one
 func (r refused) Set(string) error {
 	return fmt.Errorf("-%s is not supported: %s", r.name, r.why)
 }
@@ -149,7 +150,7 @@ func Parse(fs *flag.FlagSet, args []string, out io.Writer, help func(io.Writer))
 	case err != nil:
 		msg := err.Error()
 		if i := strings.Index(msg, "is not supported: "); i >= 0 {
-			msg = msg[strings.LastIndex(msg[:i], "-"):]
+			msg = msg[strings.LastIndex(msg[:i], " -")+1:]
 		}
 		return false, Usage("%s (see -h)", msg)
 	}
