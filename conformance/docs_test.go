@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,8 +32,8 @@ func caseList() string {
 			fmt.Fprintf(&b, "\n### %s (%d)\n\n| id | what must hold | state |\n|---|---|---|\n", area, count[area])
 		}
 		state := "pass"
-		if lacks, ok := loopSkips[c.ID]; ok {
-			state = "skipped on `loop`: " + string(lacks)
+		if skip := skippedOn(c.ID); skip != "" {
+			state = skip
 		} else if len(c.Needs) > 0 {
 			var needs []string
 			for _, need := range c.Needs {
@@ -44,6 +45,38 @@ func caseList() string {
 		n++
 	}
 	return fmt.Sprintf("%d cases. `pass` means on every platform of this repository unless a skip is named.\nThis list is written by `go test ./conformance -run Docs -update`.\n", n) + b.String()
+}
+
+// skippedOn says on which platforms a case is skipped, and for what.
+func skippedOn(id string) string {
+	lists := []struct {
+		name  string
+		skips map[string]Capability
+	}{{"loop", loopSkips}, {"nmsim cards", nicSkips}, {"nmsim cards without frames of several slots", plainNICSkips}, {"pipes and switch ports", softSkips}}
+	if !strings.HasPrefix(id, "PKTIO-") {
+		lists = lists[:1] // no device takes part
+	}
+	var on []string
+	why := map[Capability]bool{}
+	for _, l := range lists {
+		if lacks, ok := l.skips[id]; ok {
+			on = append(on, l.name)
+			why[lacks] = true
+		}
+	}
+	if len(on) == 0 {
+		return ""
+	}
+	var lacks []string
+	for c := range why {
+		lacks = append(lacks, string(c))
+	}
+	slices.Sort(lacks)
+	where := "`" + strings.Join(on, "`, `") + "`"
+	if len(on) == len(lists) {
+		where = "every platform"
+	}
+	return "skipped on " + where + ": " + strings.Join(lacks, "; ")
 }
 
 func TestDocsListAllCases(t *testing.T) {

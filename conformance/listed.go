@@ -18,7 +18,7 @@ type Listed struct {
 // this project's own.
 var listed = []Listed{
 	{"POOL", 62}, {"BUF", 18}, {"PKT", 88}, {"EV", 15}, {"EVV", 7}, {"HASH", 7}, {"CHK", 5}, {"TIME", 28},
-	{"THR", 18}, {"CPU", 18}, {"BARR", 5}, {"LOCK", 11}, {"QUEUE", 44}, {"SCHED", 78},
+	{"THR", 18}, {"CPU", 18}, {"BARR", 5}, {"LOCK", 11}, {"QUEUE", 44}, {"SCHED", 78}, {"PKTIO", 105},
 }
 
 // Mapped are behaviours of ODP's suite that have no counterpart in Go, so no case:

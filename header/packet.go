@@ -22,10 +22,10 @@ type ParseConfig struct {
 	Checksums bool
 }
 
-// maxHeaders is how many bytes ParsePacket looks at when they lie in several
+// MaxHeaders is how many bytes ParsePacket looks at when they lie in several
 // segments: Ethernet with two tags, IPv4 with all options or IPv6 with some extension
 // headers, TCP with all options.
-const maxHeaders = 256
+const MaxHeaders = 256
 
 // ParsePacket finds the headers that start at byte off of a packet and records
 // them in it (ODP's odp_packet_parse): its flags and layer offsets are then what
@@ -42,10 +42,10 @@ func ParsePacket(k *buffer.Packet, off int, cfg ParseConfig) error {
 		return fmt.Errorf("header: ParsePacket: offset %d in a packet of %d bytes: %w", off, k.Len(), buffer.ErrRange)
 	}
 	total := k.Len() - off
-	var flat [maxHeaders]byte
+	var flat [MaxHeaders]byte
 	whole := len(b) == total
-	if !whole && len(b) < maxHeaders {
-		b = flat[:min(maxHeaders, total)]
+	if !whole && len(b) < MaxHeaders {
+		b = flat[:min(MaxHeaders, total)]
 		if err := k.CopyToMem(off, b); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/odp-go/godp/pktio"
@@ -48,7 +49,10 @@ type PortConfig struct {
 	Sync     Sync     // of the queues: Parallel (default), Atomic, Ordered
 	Priority Priority // of the queues
 	Group    *Group   // workers that poll the input and get its packets; nil = all
-	Locks    int      // ordered locks of each queue
+	// Groups are the groups of the receive queues, one for each that the port gets, in
+	// their order; nil = Group for all.
+	Groups []*Group
+	Locks  int // ordered locks of each queue
 	// QueueSize is how many events each queue holds; 0 = the scheduler's default.
 	QueueSize int
 	// NumQueues is the number of scheduled queues per receive queue, at most 64.
@@ -68,14 +72,16 @@ type Port struct {
 	in     *Instance
 	mode   Mode
 	queues []*SchedQueue
-	feeds  []feedOf
 	fans   []fan
+	feedMu sync.Mutex
+	feeds  []feedOf
 }
 
 // feedOf is one input that the scheduler polls.
 type feedOf struct {
 	in     *In
 	detach func(ctx context.Context, w *Worker) error
+	resume func()
 }
 
 // fan is an input whose packets are spread over several scheduled queues; the
@@ -95,6 +101,20 @@ func (p *Port) Mode() Mode { return p.mode }
 // receive queue, in order. The Context of each is the *Port. Applications may
 // enqueue events of their own there. Empty in the other modes.
 func (p *Port) Queues() []*SchedQueue { return slices.Clone(p.queues) }
+
+// Start lets frames flow; in ModeScheduled the scheduler polls the inputs again. Starting
+// a started port is an error.
+func (p *Port) Start() error {
+	if err := p.Port.Start(); err != nil {
+		return err
+	}
+	p.feedMu.Lock()
+	defer p.feedMu.Unlock()
+	for _, f := range p.feeds {
+		f.resume()
+	}
+	return nil
+}
 
 // Source returns receive queue i as a Source, for ModePlain and ModeDirect; nil
 // in ModeScheduled, where the scheduler alone may poll it.
@@ -122,6 +142,9 @@ func (in *Instance) OpenPort(ctx context.Context, name string, cfg PortConfig) (
 	if cfg.NumQueues > 1 && cfg.Mode != ModeScheduled {
 		return nil, fmt.Errorf("odp: OpenPort %q: PortConfig.NumQueues %d in mode %v: only ModeScheduled spreads packets over queues; RxQueues asks for more receive queues",
 			name, cfg.NumQueues, cfg.Mode)
+	}
+	if cfg.Groups != nil && cfg.Mode != ModeScheduled {
+		return nil, fmt.Errorf("odp: OpenPort %q: PortConfig.Groups in mode %v: only the scheduler knows groups; leave them out", name, cfg.Mode)
 	}
 	cfg.NumQueues = max(cfg.NumQueues, 1)
 	if cfg.NumQueues > 1 && cfg.Hash == pktio.HashNone {
@@ -200,8 +223,14 @@ func (in *Instance) OpenAll(ctx context.Context, name string, cfg pktio.Config) 
 
 // bind makes the scheduled queues and lets the scheduler poll the inputs.
 func (p *Port) bind(cfg PortConfig) error {
+	if cfg.Groups != nil && len(cfg.Groups) != p.NumIn() {
+		return fmt.Errorf("device %q: PortConfig.Groups has %d groups for %d receive queues: give one for each, or Group for all", p.Name(), len(cfg.Groups), p.NumIn())
+	}
 	for i := range p.NumIn() {
 		rx := p.In(i)
+		if cfg.Groups != nil {
+			cfg.Group = cfg.Groups[i]
+		}
 		var qs []*SchedQueue
 		for k := range cfg.NumQueues {
 			name := fmt.Sprintf("%s/%d", p.Name(), i)
@@ -225,7 +254,7 @@ func (p *Port) bind(cfg PortConfig) error {
 				rx.Unbind()
 				return err
 			}
-			f.detach = qs[0].DetachSource
+			f.detach, f.resume = qs[0].DetachSource, qs[0].ResumeSource
 		} else {
 			var dests []Dest
 			for _, q := range qs {
@@ -234,7 +263,10 @@ func (p *Port) bind(cfg PortConfig) error {
 			sp, err := pktio.NewSpread(rx, dests, cfg.Hash)
 			if err == nil {
 				p.fans = append(p.fans, fan{sp})
-				f.detach, err = p.in.sched.AddPoller(fmt.Sprintf("%s/%d spread", p.Name(), i), cfg.Group, cfg.Priority, fan{sp})
+				var pl *schedule.Polling
+				if pl, err = p.in.sched.AddPoller(fmt.Sprintf("%s/%d spread", p.Name(), i), cfg.Group, cfg.Priority, fan{sp}); err == nil {
+					f.detach, f.resume = pl.Remove, pl.Resume
+				}
 			}
 			if err != nil {
 				rx.Unbind()
@@ -251,8 +283,12 @@ func (p *Port) bind(cfg PortConfig) error {
 // it may be called again.
 func (p *Port) unbind(ctx context.Context) error {
 	var errs []error
+	p.feedMu.Lock()
+	feeds := p.feeds
+	p.feeds = nil
+	p.feedMu.Unlock()
 	var left []feedOf
-	for _, f := range p.feeds {
+	for _, f := range feeds {
 		if err := f.detach(ctx, nil); err != nil {
 			errs = append(errs, err)
 			left = append(left, f)
@@ -260,7 +296,9 @@ func (p *Port) unbind(ctx context.Context) error {
 		}
 		f.in.Unbind()
 	}
-	p.feeds = left
+	p.feedMu.Lock()
+	p.feeds = append(left, p.feeds...)
+	p.feedMu.Unlock()
 	return errors.Join(errs...)
 }
 

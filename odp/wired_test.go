@@ -380,3 +380,40 @@ func TestSnapshot(t *testing.T) {
 	}
 	odp.FreePackets(nil, []*odp.Packet{k})
 }
+
+// A scheduled port that is stopped, or was opened stopped, gives packets again after
+// Start, with one queue and with several.
+func TestStartAgain(t *testing.T) {
+	for _, queues := range []int{1, 3} {
+		in := odptest.New(t, odp.Config{Workers: 1})
+		dev := odptest.NewDevice(t, odptest.DeviceConfig{})
+		p, err := in.OpenPort(t.Context(), dev.Name(), odp.PortConfig{Mode: odp.ModeScheduled, NumQueues: queues, Stopped: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got atomic.Int64
+		odptest.Start(t, in, func(w *odp.Worker) error {
+			var ev [8]*odp.Event
+			for w.Running() {
+				n, _, err := in.Schedule(w, ev[:], time.Millisecond)
+				if err != nil {
+					break
+				}
+				got.Add(int64(n))
+				odp.FreePackets(w, odp.PacketsOf(ev[:n]))
+			}
+			return nil
+		})
+		for round := range 5 {
+			time.Sleep(2 * time.Millisecond) // the worker meets the stopped port
+			if err := p.Start(); err != nil {
+				t.Fatal(err)
+			}
+			dev.Inject(odptest.Frames(10, odptest.Frame{})...)
+			odptest.Await(t, "packets after Start", func() bool { return got.Load() == int64(10*(round+1)) })
+			if err := p.Stop(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}

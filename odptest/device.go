@@ -76,7 +76,8 @@ func NewDevice(t testing.TB, cfg DeviceConfig) *Device {
 		cfg.PoolPackets = 1024
 	}
 	d := &Device{t: t, name: name, cfg: cfg, moved: make(chan struct{}), room: -1,
-		link: driver.Link{Up: true, Known: true, Speed: 10000}, count: map[string]uint64{}}
+		link: driver.Virtual(), count: map[string]uint64{}}
+	d.link.Speed = 10000
 	devices[name] = d
 	t.Cleanup(func() {
 		devMu.Lock()

@@ -3,6 +3,7 @@
 package pktio
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 
@@ -32,6 +33,24 @@ func (p *Port) setMTU(dd driver.Device, frame int) error {
 // MAC returns the device's own address.
 func (p *Port) MAC() net.HardwareAddr { return p.dev.drv.MAC() }
 
+// SetMAC sets the device's own address: six bytes, not a group's, not zero. It lasts
+// until the device is closed, or longer. The error says what is allowed.
+func (p *Port) SetMAC(a net.HardwareAddr) error {
+	s, ok := p.dev.drv.(driver.AddressSetter)
+	switch {
+	case !ok || !p.Capability().SetMAC:
+		return fmt.Errorf("device %q: address %v: this device's is %v and can't be set", p.name, a, p.MAC())
+	case len(a) != 6:
+		return fmt.Errorf("device %q: address of %d bytes: allowed are 6", p.name, len(a))
+	case a[0]&1 != 0 || bytes.Equal(a, make([]byte, 6)):
+		return fmt.Errorf("device %q: address %v: allowed are addresses of one station, neither a group's (lowest bit of the first byte) nor zero", p.name, a)
+	}
+	if err := s.SetMAC(a); err != nil {
+		return fmt.Errorf("device %q: address %v: %w", p.name, a, err)
+	}
+	return nil
+}
+
 // Promisc reports whether frames for other addresses are received too.
 func (p *Port) Promisc() (bool, error) { return p.dev.drv.Promisc() }
 
@@ -44,7 +63,13 @@ func (p *Port) SetPromisc(on bool) error {
 }
 
 // Link returns the state of the link.
-func (p *Port) Link() driver.Link { return p.dev.drv.Link() }
+func (p *Port) Link() driver.Link {
+	l := p.dev.drv.Link()
+	if l.Media == "" {
+		l.Media = "unknown"
+	}
+	return l
+}
 
 // Capability returns what the device can do.
 func (p *Port) Capability() driver.Capability { return p.dev.drv.Capability() }

@@ -89,10 +89,11 @@ type owner struct {
 var (
 	regMu   sync.Mutex
 	devices = map[devKey]*device{}
-	ports   [maxPorts]atomic.Pointer[Port]
+	ports   [MaxPorts]atomic.Pointer[Port]
 )
 
-const maxPorts = 1024
+// MaxPorts is the largest number of ports that a process can have open; Port.Index is below.
+const MaxPorts = 1024
 
 // build makes the rings and locks of a freshly opened device.
 func (d *device) build(stageSlots int) error {

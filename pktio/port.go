@@ -243,13 +243,13 @@ func (p *Port) attach(d *device) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("device %q: open: %d ports are open: allowed are %d", p.name, maxPorts, maxPorts)
+	return fmt.Errorf("device %q: open: %d ports are open: allowed are %d", p.name, MaxPorts, MaxPorts)
 }
 
 // ByIndex returns the port that a packet's input index names, nil when it was
 // closed. Any goroutine.
 func ByIndex(i int) *Port {
-	if i < 0 || i >= maxPorts {
+	if i < 0 || i >= MaxPorts {
 		return nil
 	}
 	return ports[i].Load()

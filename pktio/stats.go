@@ -4,6 +4,7 @@ package pktio
 
 import (
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -50,6 +51,60 @@ type Stats struct {
 	In     []InStats
 	Out    []OutStats
 	Device map[string]uint64 // the device's own, by name
+}
+
+// Since returns what was counted between old and s, two readings of one port: what a
+// reset of the counters in between would have left, for as many viewers as there are. Levels
+// (Waiting) are those of s. (ODP: odp_pktio_stats_reset.)
+func (s Stats) Since(old Stats) Stats {
+	s.In, s.Out = slices.Clone(s.In), slices.Clone(s.Out)
+	for i := range s.In {
+		if i < len(old.In) {
+			s.In[i].less(&old.In[i])
+		}
+	}
+	for i := range s.Out {
+		if i < len(old.Out) {
+			s.Out[i].less(&old.Out[i])
+		}
+	}
+	s.Device = minus(s.Device, old.Device)
+	return s
+}
+
+func (s *InStats) less(o *InStats) {
+	s.Packets -= o.Packets
+	s.Bytes -= o.Bytes
+	s.Polls -= o.Polls
+	s.Empty -= o.Empty
+	s.Skips -= o.Skips
+	for i := range s.Bursts {
+		s.Bursts[i] -= o.Bursts[i]
+	}
+	s.Drops = minus(s.Drops, o.Drops)
+	s.LockWait -= o.LockWait
+	s.LockHeld -= o.LockHeld
+}
+
+func (s *OutStats) less(o *OutStats) {
+	s.Packets -= o.Packets
+	s.Bytes -= o.Bytes
+	s.Calls -= o.Calls
+	s.Short -= o.Short
+	s.Staged -= o.Staged
+	s.Refused -= o.Refused
+	s.Drops = minus(s.Drops, o.Drops)
+	s.LockWait -= o.LockWait
+	s.LockHeld -= o.LockHeld
+}
+
+// minus subtracts by name; both are left as they are.
+func minus(m, old map[string]uint64) map[string]uint64 {
+	d := make(map[string]uint64, len(m))
+	for k, v := range m {
+		d[k] = v - old[k]
+	}
+	return d
 }
 
 // RxPackets sums the packets received over all queues.

@@ -5,6 +5,7 @@ package schedule
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/odp-go/godp/buffer"
@@ -15,7 +16,7 @@ import (
 
 // Poller moves events from somewhere into queues, when it is polled: an input
 // that spreads its packets over several queues. n is how many it moved; an error other
-// than nil ends its polling.
+// than nil ends its polling, until it is resumed.
 type Poller interface {
 	Poll(w *worker.Worker) (n int, err error)
 }
@@ -48,11 +49,11 @@ type feed struct {
 	src     queue.Source
 	poll    Poller
 	sleeper Sleeper
-	err     error        // why polling ended by itself; written by the holder of the token
-	failed  relax.Uint32 // err is set
-	armed   relax.Uint32 // id + 1 of the worker that sleeps on it (partner: detach)
-	closing relax.Uint32 // it is being detached: a watcher does not set polled again
-	leaving bool         // a DetachSource is under way; under Scheduler.mu
+	err     atomic.Pointer[error] // why polling ended by itself; nil = it did not
+	resumed relax.Uint32          // how often it was resumed (partner: poll)
+	armed   relax.Uint32          // id + 1 of the worker that sleeps on it (partner: detach)
+	closing relax.Uint32          // it is being detached: a watcher does not set polled again
+	leaving bool                  // a DetachSource is under way; under Scheduler.mu
 }
 
 // AttachSource makes the queue one that is fed by src: whoever of the queue's group
@@ -65,10 +66,10 @@ func (q *Queue) AttachSource(src queue.Source) error {
 		return fmt.Errorf("%w: queue %q: AttachSource: no source", ErrConfig, q.name)
 	}
 	sl, _ := src.(Sleeper)
-	return q.attach(feed{src: src, sleeper: sl})
+	return q.attach(src, nil, sl)
 }
 
-func (q *Queue) attach(f feed) error {
+func (q *Queue) attach(src queue.Source, poll Poller, sl Sleeper) error {
 	s := q.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +79,8 @@ func (q *Queue) attach(f feed) error {
 	if q.ring.tail.LoadAcq()&shut != 0 {
 		return fmt.Errorf("%w: queue %q: AttachSource: %w", ErrConfig, q.name, queue.ErrClosed)
 	}
-	q.feed.src, q.feed.poll, q.feed.sleeper, q.feed.err = f.src, f.poll, f.sleeper, nil
-	q.feed.failed.StoreSeq(0)
+	q.feed.src, q.feed.poll, q.feed.sleeper = src, poll, sl
+	q.feed.err.Store(nil)
 	q.feed.closing.StoreSeq(0)
 	q.flags.Or(polled)
 	q.kick(nil)
@@ -87,12 +88,34 @@ func (q *Queue) attach(f feed) error {
 }
 
 // SourceErr returns the error with which the queue's source ended, nil while it is
-// polled. Such a source is still to be detached.
+// polled. Such a source can be resumed; it is still to be detached.
 func (q *Queue) SourceErr() error {
-	if q.feed.failed.LoadAcq() == 0 {
-		return nil
+	if err := q.feed.err.Load(); err != nil {
+		return *err
 	}
-	return q.feed.err
+	return nil
+}
+
+// ResumeSource makes the workers poll the queue's source again after it ended with an
+// error: a port that was stopped was started. It does nothing without a source, and for one
+// that is polled or is being detached. Any goroutine may call it, at any time.
+func (q *Queue) ResumeSource() {
+	q.s.mu.Lock()
+	defer q.s.mu.Unlock()
+	if q.feed.src == nil && q.feed.poll == nil || q.feed.leaving {
+		return
+	}
+	q.feed.resumed.Add(1) // partner: poll, which may be about to end the source
+	if q.feed.err.Load() != nil {
+		q.pollAgain()
+		q.kick(nil)
+	}
+}
+
+// pollAgain takes the end of a source back.
+func (q *Queue) pollAgain() {
+	q.feed.err.Store(nil)
+	q.setPolled()
 }
 
 // DetachSource ends the polling of the queue's source. When it returns nil nobody
@@ -150,10 +173,12 @@ func (s *Scheduler) grace(ctx context.Context, w *worker.Worker) error {
 	return s.set.Grace(ctx)
 }
 
+// Polling is a Poller that the workers poll.
+type Polling struct{ q *Queue }
+
 // AddPoller makes the workers of a group (nil = all) poll p, one at a time, at a
-// priority. What it moves into queues is found there. remove ends that, as
-// Queue.DetachSource does.
-func (s *Scheduler) AddPoller(name string, g *Group, prio Priority, p Poller) (remove func(ctx context.Context, w *worker.Worker) error, err error) {
+// priority. What it moves into queues is found there.
+func (s *Scheduler) AddPoller(name string, g *Group, prio Priority, p Poller) (*Polling, error) {
 	if p == nil {
 		return nil, fmt.Errorf("%w: AddPoller %q: no poller", ErrConfig, name)
 	}
@@ -162,16 +187,23 @@ func (s *Scheduler) AddPoller(name string, g *Group, prio Priority, p Poller) (r
 		return nil, err
 	}
 	sl, _ := p.(Sleeper)
-	if err := q.attach(feed{poll: p, sleeper: sl}); err != nil {
+	if err := q.attach(nil, p, sl); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, w *worker.Worker) error {
-		if err := q.DetachSource(ctx, w); err != nil {
-			return err
-		}
-		return q.Close()
-	}, nil
+	return &Polling{q}, nil
 }
+
+// Remove ends the polling, as Queue.DetachSource does.
+func (p *Polling) Remove(ctx context.Context, w *worker.Worker) error {
+	if err := p.q.DetachSource(ctx, w); err != nil {
+		return err
+	}
+	return p.q.Close()
+}
+
+// Resume makes the workers poll again after an error of the Poller, see
+// Queue.ResumeSource.
+func (p *Polling) Resume() { p.q.ResumeSource() }
 
 // poll asks the queue's feed for events. The worker has the token.
 func (s *Scheduler) poll(w *worker.Worker, p *state, q *Queue, ev []*buffer.Event) int {
@@ -179,6 +211,7 @@ func (s *Scheduler) poll(w *worker.Worker, p *state, q *Queue, ev []*buffer.Even
 		return 0
 	}
 	bump(&p.stats.polls, 1)
+	resumed := q.feed.resumed.LoadAcq()
 	var n int
 	var err error
 	if q.feed.poll != nil {
@@ -193,12 +226,17 @@ func (s *Scheduler) poll(w *worker.Worker, p *state, q *Queue, ev []*buffer.Even
 		bump(&p.stats.empty, 1)
 	}
 	if err != nil {
-		q.feed.err = err
-		q.feed.failed.StoreSeq(1)
-		q.flags.And(^polled)
+		q.feed.fail(err)
+		q.flags.And(^polled) // a full barrier; partner: ResumeSource
+		if q.feed.resumed.LoadAcq() != resumed {
+			q.pollAgain() // the error may be older
+		}
 	}
 	return n
 }
+
+// fail notes why a source ended: err escapes here and not in each poll.
+func (f *feed) fail(err error) { f.err.Store(&err) }
 
 // watch takes the tokens of everything that is ready for this worker. If they
 // are all of idle inputs it arms these, and says how long the worker may sleep;
@@ -280,11 +318,15 @@ func (s *Scheduler) arm(p *state, q *Queue, d time.Duration) (time.Duration, boo
 // unarm makes an input one that is polled again, unless it is being detached: then
 // closing was stored before DetachSource took the flag away, and is seen here.
 func (q *Queue) unarm() {
+	q.setPolled()
+	q.feed.armed.StoreSeq(0)
+}
+
+func (q *Queue) setPolled() {
 	q.flags.Or(polled) // a full barrier; partner: rest
 	if q.feed.closing.LoadAcq() != 0 {
 		q.flags.And(^polled)
 	}
-	q.feed.armed.StoreSeq(0)
 }
 
 // unwatch makes the inputs that the worker slept on available again. The caller

@@ -302,7 +302,7 @@ func TestPoller(t *testing.T) {
 			last[q] = new(atomic.Int64)
 			last[q].Store(-1)
 		}
-		remove, err := r.s.AddPoller("spread", nil, prio, k)
+		pl, err := r.s.AddPoller("spread", nil, prio, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -326,7 +326,7 @@ func TestPoller(t *testing.T) {
 			}
 		})
 		wait()
-		if err := remove(context.Background(), nil); err != nil {
+		if err := pl.Remove(context.Background(), nil); err != nil {
 			t.Error(err)
 		}
 		if _, err := r.s.AddPoller("none", nil, prio, nil); err == nil {
@@ -340,14 +340,14 @@ func TestPollerUpwards(t *testing.T) {
 	r := newRig(t, 1, 8, Config{})
 	w := r.join()
 	q := r.queue(QueueConfig{Priority: Highest})
-	remove, err := r.s.AddPoller("up", nil, Lowest, &spread{r: r, to: []*Queue{q}, left: 8})
+	pl, err := r.s.AddPoller("up", nil, Lowest, &spread{r: r, to: []*Queue{q}, left: 8})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if v, _ := r.get(w, 8); !equal(v, 0, 8) {
 		t.Errorf("got %v", v)
 	}
-	if err := remove(context.Background(), w); err != nil {
+	if err := pl.Remove(context.Background(), w); err != nil {
 		t.Error(err)
 	}
 	r.leave(w)

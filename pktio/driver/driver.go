@@ -81,6 +81,12 @@ type Device interface {
 	Counters() map[string]uint64
 }
 
+// AddressSetter is implemented by a Device whose own address can be set. The
+// address is one of six bytes, not a group's, not zero.
+type AddressSetter interface {
+	SetMAC(a net.HardwareAddr) error
+}
+
 // RxQueue receives. One caller at a time.
 type RxQueue interface {
 	// Recv fills pkts from the front with frames, in order, each a packet that
@@ -137,18 +143,12 @@ type Capability struct {
 	MaxRxQueues, MaxTxQueues int
 	MinMTU, MaxMTU           int
 	SetMTU, SetPromisc       bool
+	SetMAC                   bool // the Device is an AddressSetter, and its address can be set
 	MultiSegment             bool // sends packets of several segments as one frame
 	Link                     bool // link state is known
 	Blocking                 bool // full receiver holds the sender back (a pipe), instead of dropping
 	VLANInFrame              bool // tags are in the frame as on the wire
 	ParseLayers              []meta.Layer
-}
-
-// Link is the state of the link.
-type Link struct {
-	Up    bool
-	Known bool
-	Speed int // Mbit/s, 0 = unknown
 }
 
 // ErrPacketsOut is wrapped by Device.Close when packets of the device's own pool

@@ -62,6 +62,13 @@ func fold(s uint32) uint16 {
 func spread(k *buffer.Packet) uint32 {
 	n := k.SegLen()
 	p := k.DataPtr()
+	var flat [minFrame]byte
+	if n < minFrame && k.Segmented() { // a flow is one however its frames are cut
+		if n = min(minFrame, k.Len()); k.CopyToMem(0, flat[:n]) != nil {
+			return 0
+		}
+		p = unsafe.Pointer(&flat)
+	}
 	var h uint64
 	switch {
 	case n >= minFrame && *(*uint16)(unsafe.Add(p, 12)) == *(*uint16)(unsafe.Pointer(&etherIPv4[0])):

@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -53,7 +54,6 @@ type device struct {
 	info  driver.Info
 	pool  *buffer.Pool
 	own   *sharedPool // nil: the pool is the program's
-	mac   net.HardwareAddr
 	drop  bool
 	seed  int
 	len   int
@@ -63,6 +63,7 @@ type device struct {
 
 	mtu     atomic.Int64
 	promisc atomic.Bool
+	mac     atomic.Pointer[net.HardwareAddr]
 
 	mu     sync.Mutex // Start, Close
 	seeded bool
@@ -101,7 +102,7 @@ func (drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Dev
 	h := fnv.New32a()
 	h.Write([]byte(name))
 	s := h.Sum32()
-	d.mac = net.HardwareAddr{0x02, 0x10, byte(s >> 24), byte(s >> 16), byte(s >> 8), byte(s)}
+	d.mac.Store(&net.HardwareAddr{0x02, 0x10, byte(s >> 24), byte(s >> 16), byte(s >> 8), byte(s)})
 	d.mtu.Store(maxMTU)
 	d.promisc.Store(cfg.Promisc)
 	d.info = driver.Info{
@@ -153,7 +154,7 @@ func (d *device) Info() driver.Info { return d.info }
 func (d *device) Capability() driver.Capability {
 	return driver.Capability{
 		MaxRxQueues: maxQueues, MaxTxQueues: maxQueues, MinMTU: minMTU, MaxMTU: maxMTU,
-		SetMTU: true, SetPromisc: true, MultiSegment: true, Link: true, Blocking: !d.drop, VLANInFrame: true,
+		SetMTU: true, SetPromisc: true, SetMAC: true, MultiSegment: true, Link: true, Blocking: !d.drop, VLANInFrame: true,
 		ParseLayers: []meta.Layer{meta.LayerNone, meta.LayerL2, meta.LayerL3, meta.LayerL4},
 	}
 }
@@ -171,11 +172,18 @@ func (d *device) SetMTU(n int) error {
 	return nil
 }
 
-func (d *device) MAC() net.HardwareAddr { return append(net.HardwareAddr(nil), d.mac...) }
+func (d *device) MAC() net.HardwareAddr { return slices.Clone(*d.mac.Load()) }
+
+// SetMAC implements driver.AddressSetter.
+func (d *device) SetMAC(a net.HardwareAddr) error {
+	a = slices.Clone(a)
+	d.mac.Store(&a)
+	return nil
+}
 
 func (d *device) Promisc() (bool, error)      { return d.promisc.Load(), nil }
 func (d *device) SetPromisc(on bool) error    { d.promisc.Store(on); return nil }
-func (d *device) Link() driver.Link           { return driver.Link{Up: true, Known: true} }
+func (d *device) Link() driver.Link           { return driver.Virtual() }
 func (d *device) Stop() error                 { return nil }
 func (d *device) Drain(context.Context) error { return nil }
 func (d *device) Counters() map[string]uint64 { return map[string]uint64{} }
@@ -193,9 +201,10 @@ func (d *device) Start() error {
 		return fmt.Errorf("device %q: option seed=%d: the pool gave %d of these packets, it has %d in all: make the pool larger (PoolPackets) or the seed smaller", d.name, d.seed, n, d.pool.Num())
 	}
 	d.seeded = true
+	mac := *d.mac.Load()
 	for i, k := range frames {
 		flow := i % d.flows
-		fillFrame(k.Data(), d.mac, flow, i)
+		fillFrame(k.Data(), mac, flow, i)
 		d.rx[flow%len(d.rx)].seeds = append(d.rx[flow%len(d.rx)].seeds, k)
 	}
 	for _, r := range d.rx {

@@ -53,6 +53,7 @@ type device struct {
 	fds      []int
 	rx       []*rxQueue
 	tx       []*txQueue
+	rxRings  uint32 // NIC rings of the port, bound or not
 	txRings  uint32
 	headroom uint32 // granted bytes before received data
 	pool     *buffer.Pool
@@ -65,7 +66,7 @@ type device struct {
 
 	state   relax.Uint32 // written by control operations, read by bursts
 	blocked relax.Uint32 // written by the watcher, read by bursts
-	mu      sync.Mutex   // notes, faults
+	mu      sync.Mutex   // notes, faults, mac
 	notes   []string
 	faults  uint64
 	unwatch func()
@@ -165,12 +166,44 @@ func (d *device) Info() driver.Info {
 // Capability implements driver.Device.
 func (d *device) Capability() driver.Capability {
 	nic := d.kind == abi.KindNIC
+	rx, tx := d.maxQueues()
 	return driver.Capability{
-		MaxRxQueues: len(d.rx), MaxTxQueues: len(d.tx), MinMTU: 68 + 14, MaxMTU: d.maxFrame(),
-		SetMTU: nic && d.c.sys != nil, SetPromisc: nic && d.c.sys != nil, MultiSegment: d.multi, Link: true,
+		MaxRxQueues: rx, MaxTxQueues: tx, MinMTU: 68 + 14, MaxMTU: d.maxFrame(),
+		SetMTU: nic && d.c.sys != nil, SetPromisc: nic && d.c.sys != nil, SetMAC: nic && d.c.sys != nil, MultiSegment: d.multi, Link: true,
 		Blocking: d.kind == abi.KindPipe, VLANInFrame: !nic || d.info.Native,
 		ParseLayers: []meta.Layer{meta.LayerNone, meta.LayerL2, meta.LayerL3, meta.LayerL4},
 	}
+}
+
+// Queues in each direction that software ports have room for under the kernel's default
+// priv_if_num: each takes a descriptor, and both ends of a pipe share a region.
+const (
+	maxValeQueues = 4
+	maxPipeQueues = 2
+)
+
+// maxQueues is how many queues an open of this name can get.
+func (d *device) maxQueues() (rx, tx int) {
+	soft := map[abi.Kind]int{abi.KindVALE: maxValeQueues, abi.KindPipe: maxPipeQueues}[d.kind]
+	switch d.spec.Mode {
+	case abi.ModeAllNIC, 0:
+		if d.split && soft == 0 {
+			rx, tx = int(d.rxRings), int(d.txRings)
+		} else if d.split {
+			rx, tx = soft, soft
+		}
+	case abi.ModeNICSW:
+		if d.split {
+			rx, tx = int(d.rxRings)+1, int(d.txRings)+1
+		}
+	}
+	limit := func(n, have int) int {
+		if have == 0 {
+			return 0 // the direction is not open
+		}
+		return max(n, have)
+	}
+	return limit(rx, len(d.rx)), limit(tx, len(d.tx))
 }
 
 // maxFrame is the longest frame that can be sent.
@@ -219,7 +252,26 @@ func (d *device) SetMTU(frame int) error {
 }
 
 // MAC implements driver.Device.
-func (d *device) MAC() net.HardwareAddr { return append(net.HardwareAddr(nil), d.mac...) }
+func (d *device) MAC() net.HardwareAddr {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return append(net.HardwareAddr(nil), d.mac...)
+}
+
+// SetMAC implements driver.AddressSetter.
+func (d *device) SetMAC(a net.HardwareAddr) error {
+	const op = "set the address"
+	if d.kind != abi.KindNIC || d.c.sys == nil {
+		return &Error{Op: op, Device: d.name, Why: "a " + d.kind.String() + " port has none in the system"}
+	}
+	if err := d.c.sys.SetMAC(d.spec.Port, [6]byte(a)); err != nil {
+		return &Error{Op: op, Device: d.name, Why: err.Error(), Cure: "some drivers take an address only while the interface is down"}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mac = append(net.HardwareAddr(nil), a...)
+	return nil
+}
 
 // Promisc implements driver.Device. Ports that are no NIC always get everything.
 func (d *device) Promisc() (bool, error) {
@@ -248,13 +300,14 @@ func (d *device) SetPromisc(on bool) error {
 // Link implements driver.Device.
 func (d *device) Link() driver.Link {
 	if d.kind != abi.KindNIC || d.c.sys == nil {
-		return driver.Link{Up: true, Known: true}
+		return driver.Virtual()
 	}
 	i, err := d.c.sys.Interface(d.spec.Port)
 	if err != nil {
 		return driver.Link{}
 	}
-	return driver.Link{Up: i.Up && i.Running, Known: true, Speed: i.Speed}
+	return driver.Link{Up: i.Up && i.Running, Known: true, Speed: i.Speed, Duplex: driver.Duplex(i.Duplex), Autoneg: driver.Switch(i.Autoneg),
+		PauseRx: driver.Switch(i.PauseRx), PauseTx: driver.Switch(i.PauseTx), Media: i.Media}
 }
 
 // Start implements driver.Device. It waits for the link, since frames sent before

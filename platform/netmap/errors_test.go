@@ -22,6 +22,7 @@ func (o oneInterface) Interface(name string) (abi.IfInfo, error) {
 }
 func (oneInterface) SetMTU(string, int) error                                 { return nil }
 func (oneInterface) SetPromisc(string, bool) error                            { return nil }
+func (oneInterface) SetMAC(string, [6]byte) error                             { return nil }
 func (oneInterface) Watch(string, func(abi.IfState)) (stop func(), err error) { return func() {}, nil }
 
 // bsdSilent is the silent kernel with FreeBSD's numbers.

@@ -198,6 +198,7 @@ func (d *device) addRings(q *rxQueue, h handle, first, n uint32) error {
 	nic, host := uint32(0), uint32(0)
 	_, nic = h.nif.Rings()
 	_, host = h.nif.HostRings()
+	d.rxRings = nic
 	for i := first; i < first+n; i++ {
 		if i >= nic+host {
 			return &Error{Op: fmt.Sprintf("find receive ring %d", i), Device: d.name, Why: fmt.Sprintf("the port has %d and %d host rings", nic, host)}
@@ -214,6 +215,7 @@ func (d *device) addRings(q *rxQueue, h handle, first, n uint32) error {
 
 func (d *device) addTx(h handle, i uint32) error {
 	nic, _ := h.nif.Rings()
+	d.txRings = nic
 	r, err := d.ringOf("send", h, h.nif.TxEntry(i), i, nic)
 	if err != nil {
 		return err

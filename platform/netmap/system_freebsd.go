@@ -17,9 +17,12 @@ import (
 
 // What x/sys does not name.
 const (
+	siocSetMAC   = 0x8020693c // SIOCSIFLLADDR
 	siocGIFMEDIA = 0xc0306938
 	mediaValid   = 1
 	mediaActive  = 2
+	mediaFull    = 0x00100000
+	mediaHalf    = 0x00200000
 	ppromisc     = 0x2 // IFF_PPROMISC in the high half of the flags
 )
 
@@ -40,6 +43,13 @@ func (r *ifreq) setPromisc(on bool) {
 	if on {
 		f[1] |= ppromisc
 	}
+}
+
+// setMAC writes a sockaddr of link level, whose length byte is that of the address.
+func (r *ifreq) setMAC(mac [6]byte) {
+	a := (*[8]byte)(r.union())
+	a[0], a[1] = 6, unix.AF_LINK
+	copy(a[2:], mac[:])
 }
 
 // details fills in what needs ioctls. What the system does not tell stays zero.
@@ -66,6 +76,12 @@ func details(fd int, name string, i *abi.IfInfo) {
 	if ioctlPinned(fd, siocGIFMEDIA, unsafe.Pointer(unsafe.SliceData(media))) == nil {
 		if st := binary.NativeEndian.Uint32(media[24:]); st&mediaValid != 0 {
 			i.Running = st&mediaActive != 0
+			switch active := binary.NativeEndian.Uint32(media[28:]); {
+			case active&mediaFull != 0:
+				i.Duplex = 2
+			case active&mediaHalf != 0:
+				i.Duplex = 1
+			}
 		}
 	}
 	i.Driver = strings.TrimRight(name, "0123456789")

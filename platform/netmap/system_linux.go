@@ -21,8 +21,11 @@ import (
 
 // Numbers of the ethtool calls that x/sys does not name.
 const (
+	siocSetMAC = unix.SIOCSIFHWADDR
+	ethSetting = 0x01
 	ethDrvInfo = 0x03
 	ethRings   = 0x10
+	ethPause   = 0x12
 	ethFlags   = 0x25
 	flagLRO    = 1 << 15
 	flagRxVLAN = 1 << 8
@@ -46,6 +49,29 @@ func (r *ifreq) setPromisc(on bool) {
 	}
 }
 
+// setMAC writes a sockaddr of an Ethernet address.
+func (r *ifreq) setMAC(mac [6]byte) {
+	*(*uint16)(r.union()) = unix.ARPHRD_ETHER
+	copy((*[8]byte)(r.union())[2:], mac[:])
+}
+
+// settings reads the answer of ethSetting:
+//
+//	12 speed, low half | 14 duplex | 15 connector | 18 autoneg | 28 speed, high half
+func settings(b []byte, i *abi.IfInfo) {
+	speed := uint32(binary.NativeEndian.Uint16(b[12:])) | uint32(binary.NativeEndian.Uint16(b[28:]))<<16
+	if speed != 0xffff && speed != 0xffffffff && speed < 1<<24 {
+		i.Speed = int(speed)
+	}
+	if b[14] < 2 {
+		i.Duplex = b[14] + 1
+	}
+	i.Media = map[byte]string{0: "copper", 1: "copper", 2: "copper", 3: "fibre", 4: "copper", 5: "copper"}[b[15]]
+	if b[18] < 2 {
+		i.Autoneg = b[18] + 1
+	}
+}
+
 // details fills in what needs ioctls. What the system does not tell stays zero.
 func details(fd int, name string, i *abi.IfInfo) {
 	r := newIfreq(name)
@@ -58,6 +84,14 @@ func details(fd int, name string, i *abi.IfInfo) {
 	buf := make([]byte, 256)
 	if ethtool(fd, name, ethDrvInfo, buf) {
 		i.Driver = text(buf[4:36])
+	}
+	clear(buf)
+	if ethtool(fd, name, ethSetting, buf) {
+		settings(buf, i)
+	}
+	clear(buf)
+	if ethtool(fd, name, ethPause, buf) { // 4 autoneg | 8 receive | 12 send
+		i.PauseRx, i.PauseTx = 1+uint8(min(binary.NativeEndian.Uint32(buf[8:]), 1)), 1+uint8(min(binary.NativeEndian.Uint32(buf[12:]), 1))
 	}
 	clear(buf)
 	if ethtool(fd, name, ethRings, buf) {

@@ -63,6 +63,15 @@ func (osInterfaces) SetPromisc(name string, on bool) error {
 	})
 }
 
+// SetMAC implements abi.System.
+func (osInterfaces) SetMAC(name string, mac [6]byte) error {
+	return change(name, func(fd int) error {
+		r := newIfreq(name)
+		r.setMAC(mac)
+		return r.call(fd, siocSetMAC)
+	})
+}
+
 func change(name string, f func(fd int) error) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

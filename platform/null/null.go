@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,7 @@ type device struct {
 	tx      []*txQueue
 	mtu     atomic.Int64
 	promisc atomic.Bool
+	mac     atomic.Pointer[net.HardwareAddr]
 }
 
 // Open opens a null device. Without a pool it makes a small one, from which
@@ -68,6 +70,7 @@ func (drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Dev
 	}
 	d.mtu.Store(65535)
 	d.promisc.Store(cfg.Promisc)
+	d.mac.Store(&net.HardwareAddr{0x02, 0, 0, 0, 0, 0})
 	d.info = driver.Info{
 		Name: full, Driver: "null", RxQueues: nrx, TxQueues: ntx,
 		RxSlots: cfg.RxSlots, TxSlots: cfg.TxSlots, ZeroCopy: true, SplitDir: true, HWHash: true,
@@ -86,7 +89,7 @@ func (d *device) Info() driver.Info { return d.info }
 func (d *device) Capability() driver.Capability {
 	return driver.Capability{
 		MaxRxQueues: maxQueues, MaxTxQueues: maxQueues, MinMTU: 60, MaxMTU: 65535,
-		SetMTU: true, SetPromisc: true, MultiSegment: true, Link: true, VLANInFrame: true,
+		SetMTU: true, SetPromisc: true, SetMAC: true, MultiSegment: true, Link: true, VLANInFrame: true,
 		ParseLayers: []meta.Layer{meta.LayerNone, meta.LayerL2, meta.LayerL3, meta.LayerL4},
 	}
 }
@@ -95,13 +98,20 @@ func (d *device) Rx(i int) driver.RxQueue     { return d.rx[i] }
 func (d *device) Tx(i int) driver.TxQueue     { return d.tx[i] }
 func (d *device) Pool() *buffer.Pool          { return d.pool }
 func (d *device) MTU() int                    { return int(d.mtu.Load()) }
-func (d *device) MAC() net.HardwareAddr       { return net.HardwareAddr{0x02, 0, 0, 0, 0, 0} }
+func (d *device) MAC() net.HardwareAddr       { return slices.Clone(*d.mac.Load()) }
 func (d *device) Promisc() (bool, error)      { return d.promisc.Load(), nil }
 func (d *device) SetPromisc(on bool) error    { d.promisc.Store(on); return nil }
-func (d *device) Link() driver.Link           { return driver.Link{Up: true, Known: true} }
+func (d *device) Link() driver.Link           { return driver.Virtual() }
 func (d *device) Start() error                { return nil }
 func (d *device) Stop() error                 { return nil }
 func (d *device) Drain(context.Context) error { return nil }
+
+// SetMAC implements driver.AddressSetter.
+func (d *device) SetMAC(a net.HardwareAddr) error {
+	a = slices.Clone(a)
+	d.mac.Store(&a)
+	return nil
+}
 
 func (d *device) SetMTU(n int) error {
 	if n < 60 || n > 65535 {

@@ -11,6 +11,7 @@ type System interface {
 	Interface(name string) (IfInfo, error)
 	SetMTU(name string, mtu int) error
 	SetPromisc(name string, on bool) error
+	SetMAC(name string, mac [6]byte) error
 	// Watch calls f whenever the interface goes down, up, or away, from a goroutine of
 	// its own, and once with the state at the time of the call, before Watch
 	// returns. stop ends it; f is not called after stop has returned.
@@ -37,6 +38,11 @@ type IfInfo struct {
 	MTU       int      // without the Ethernet header
 	MAC       [6]byte  // zero = none
 	Speed     int      // Mbit/s, 0 = unknown
+	Duplex    uint8    // 0 = unknown, 1 half, 2 full
+	Autoneg   uint8    // 0 = unknown, 1 off, 2 on
+	PauseRx   uint8    // as Autoneg
+	PauseTx   uint8    // as Autoneg
+	Media     string   // "copper", "fibre", "" = unknown
 	Driver    string   // kernel driver, "" = unknown
 	Master    string   // bridge or bond that holds it, "" = none
 	RxSlots   int      // descriptors as configured, 0 = unknown

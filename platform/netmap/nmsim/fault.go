@@ -5,6 +5,7 @@ package nmsim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -193,6 +194,11 @@ func (w *World) sleepDown(k *kring) bool {
 		w.wake.Wait()
 	}
 	return k.state.LoadAcq() == ringOn
+}
+
+// SetOffloads makes these the offloads that a client is told are on.
+func (w *World) SetOffloads(name string, on ...string) error {
+	return w.with(name, func(p *port) error { p.cfg.Offloads = slices.Clone(on); return nil })
 }
 
 // SetStuck stops all transmission of a port: frames are taken and never complete.

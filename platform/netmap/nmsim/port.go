@@ -25,6 +25,9 @@ type NICConfig struct {
 	Speed            int  // Mbit/s, as told to who asks; 10000
 	MoreFrag         bool // frames of several slots
 	NoOffsets        bool // refuse the OFFSETS option
+	// Offloads are those that a client is told are on, in the system's words ("tso"); the
+	// port does nothing of the kind. World.SetOffloads changes them.
+	Offloads []string
 	// TxDelay and TxDelaySyncs keep a sent frame in the ring: that long, and for that
 	// many syncs. Its bytes are read when it leaves.
 	TxDelay      time.Duration

@@ -4,7 +4,9 @@ package nmsim
 
 import (
 	"fmt"
+	"net"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/odp-go/godp/platform/netmap/abi"
@@ -37,8 +39,16 @@ func (k *kernel) Interface(name string) (i abi.IfInfo, err error) {
 		return i, err
 	}
 	i = abi.IfInfo{IfState: p.state(), Promisc: p.promisc, MTU: p.cfg.MTU, Speed: p.cfg.Speed, Driver: "nmsim", Native: true, MultiSlot: p.cfg.MoreFrag,
+		Duplex: 2, Autoneg: 1, PauseRx: 1, PauseTx: 1, Media: "virtual",
 		RxSlots: int(slotsOf(p.rx)), TxSlots: int(slotsOf(p.tx))}
 	copy(i.MAC[:], p.cfg.MAC)
+	if len(p.cfg.Offloads) > 0 {
+		i.Offloads = slices.Clone(p.cfg.Offloads)
+		i.Cure = "ethtool -K " + name + " " + strings.Join(i.Offloads, " off ") + " off"
+		if w.cfg.Personality == FreeBSD {
+			i.Cure = "ifconfig " + name + " -" + strings.Join(i.Offloads, " -")
+		}
+	}
 	if p.bridge != nil {
 		i.Master = p.bridge.name
 	}
@@ -69,6 +79,18 @@ func (k *kernel) SetPromisc(name string, on bool) error {
 	p, err := w.nic(name)
 	if err == nil {
 		p.promisc = on
+	}
+	return err
+}
+
+// SetMAC changes the address of a port.
+func (k *kernel) SetMAC(name string, mac [6]byte) error {
+	w := k.world()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p, err := w.nic(name)
+	if err == nil {
+		p.cfg.MAC = net.HardwareAddr(mac[:])
 	}
 	return err
 }

@@ -74,6 +74,13 @@ func sim(name string, who nmsim.Personality, nic nmsim.NICConfig, a, b string) (
 	f.Name, f.Skips = name, conformance.KnownSkips(name)
 	if a == "eth0" {
 		f.SetLink = func(device string, up bool) error { return w.SetUp(strings.TrimPrefix(device, kind+":"), up) }
+		f.SetOffload = func(device string, on bool) error {
+			var offloads []string
+			if on {
+				offloads = []string{"tso"}
+			}
+			return w.SetOffloads(strings.TrimPrefix(device, kind+":"), offloads...)
+		}
 	}
 	f.Faults = &conformance.Faults{
 		Fail:    func(k int, e syscall.Errno) { w.FailCall(uint64(k), e) },
