@@ -20,6 +20,7 @@ Interfaces (KIND:DEVICE):
   afpacket:eth0     any Linux interface, through packet sockets
   tap:tap0          an interface of this host whose other end is the program
   pcap:in=FILE,out=FILE   replays a capture, captures what is sent (either may be left out)
+  fault(loss=1%):IF  pcapdump(FILE):IF  trace():IF   any of these, with faults, or recorded
   nmsim:...    the in-process netmap with the same names
   loop:0?seed=512   what is sent comes back; seed puts packets into circulation
   null:0            swallows everything

@@ -21,6 +21,7 @@ import (
 	_ "github.com/odp-go/godp/platform/null"
 	_ "github.com/odp-go/godp/platform/pcap"
 	_ "github.com/odp-go/godp/platform/tap"
+	_ "github.com/odp-go/godp/platform/wrap"
 )
 
 func main() {

@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"platform":              {"internal/", "worker", "buffer", "header", "queue", "queue/ring", "pktio/driver", "golang.org/x/sys/unix"},
 	"platform/tap":          {"internal/", "worker", "buffer", "queue", "pktio/driver", "golang.org/x/sys/unix", "platform/internal/"},
 	"platform/pcap":         {"internal/", "worker", "buffer", "queue", "pktio/driver", "platform/internal/"},
-	"platform/wrap":         {"internal/", "worker", "buffer", "queue", "pktio/driver", "platform/internal/"},
+	"platform/wrap":         {"internal/", "worker", "buffer", "header", "queue", "pktio/driver", "platform/internal/"},
 	"platform/internal":     {"internal/", "worker", "buffer", "header", "queue", "golang.org/x/sys/unix"},
 	"internal/netlab":       {"internal/", "odp", "pktio", "buffer", "golang.org/x/sys/unix", "github.com/vishvananda/netlink"},
 	"platform/afpacket":     {"internal/", "worker", "buffer", "header", "queue", "pktio/driver", "golang.org/x/sys/unix", "platform/internal/"},

@@ -25,11 +25,16 @@ func Register(prefix string, d Driver) {
 	registry[prefix] = d
 }
 
-// Lookup finds the driver of a device name "prefix:rest".
+// Lookup finds the driver of a device name "prefix:rest". A device that wraps another
+// has a name like "fault(loss=1%):afpacket:eth0", and its driver gets what begins with
+// the parenthesis.
 func Lookup(name string) (d Driver, rest string, err error) {
 	regMu.Lock()
 	defer regMu.Unlock()
 	prefix, rest, ok := strings.Cut(name, ":")
+	if i := strings.IndexByte(prefix, '('); i >= 0 {
+		prefix, rest, ok = name[:i], name[i:], true
+	}
 	d = registry[prefix]
 	if strings.HasPrefix(prefix, "vale") && d == nil {
 		d, rest, ok = registry["netmap"], name, true

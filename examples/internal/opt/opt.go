@@ -54,7 +54,7 @@ func Exit(name string, err error, stderr io.Writer) int {
 // ("pcap:in=a.pcap,out=b.pcap,loop:0" is two names). option is the letter, for errors.
 func Interfaces(option, list string) ([]string, error) {
 	var names []string
-	for i, piece := range strings.Split(list, ",") {
+	for i, piece := range splitList(list) {
 		switch {
 		case piece == "":
 			return nil, Usage("-%s %q: an empty name (nothing given, two commas, or one at an end)", option, list)
@@ -65,6 +65,23 @@ func Interfaces(option, list string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// splitList splits at the commas that are not within parentheses.
+func splitList(list string) (out []string) {
+	depth, from := 0, 0
+	for i, c := range list {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case c == ',' && depth == 0:
+			out = append(out, list[from:i])
+			from = i + 1
+		}
+	}
+	return append(out, list[from:])
 }
 
 // MACs parses a comma separated list of n MAC addresses.
