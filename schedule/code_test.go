@@ -19,6 +19,12 @@ func TestLockedInstructions(t *testing.T) {
 		why  string
 	}{
 		{"(*Queue).Enqueue", 0, "the ring has it"},
+		{"(*Queue).enqueueLane", 0, "a worker's lane of a parallel queue has one producer"},
+		{"(*lane).put", 0, "a worker's lane of a parallel queue has one producer"},
+		{"(*lane).putOne", 0, "a worker's lane of a parallel queue has one producer"},
+		{"(*lane).take", 1, "a lane has any number of consumers"},
+		{"(*laneList).takeOwn", 0, "only the owner writes the list"},
+		{"(*events).putOne", 1, "the reservation; the way back from a closed queue and a missing token lie apart"},
 		{"(*events).put", 1, "the reservation, which takes the token of an empty queue along"},
 		{"(*Scheduler).Schedule", 0, "the stash is the worker's own"},
 		{"(*state).unstash", 0, "the stash is the worker's own"},

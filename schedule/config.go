@@ -113,7 +113,9 @@ type QueueConfig struct {
 	Priority Priority
 	Group    *Group // nil = all workers
 	Locks    int    // Ordered: number of ordered locks, at most MaxLocks
-	Size     int    // events it holds (default 4096)
+	// Size is how many events the queue holds (default 4096). A parallel queue holds up to
+	// as many more, at most 256, for each worker, of events that the worker got from it.
+	Size int
 	// IgnoreOrder: events enqueued from an ordered context do not wait for their turn.
 	IgnoreOrder bool
 	Context     any // what Queue.Context returns

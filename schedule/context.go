@@ -27,7 +27,7 @@ func (s *Scheduler) mayHold(p *state) bool {
 	q := p.q
 	p.hold++
 	switch {
-	case p.hold > s.cfg.Hold, p.paused, p.use[q.prio]&q.gbit == 0:
+	case p.hold > s.cfg.Hold, p.paused, p.beg.LoadAcq() != 0, p.use[q.prio]&q.gbit == 0:
 		return false
 	case q.flags.LoadAcq()&polled != 0 && p.hold > holdFeed:
 		return false
@@ -73,7 +73,7 @@ func (s *Scheduler) visibleIn(p, o *state, prio int) bool {
 	for m := o.sum[prio].LoadAcq() & p.use[prio]; m != 0; {
 		var g int
 		g, m = nextGroup(m, 0)
-		if !s.levels[g*Priorities+prio].Load().empty(o.id) {
+		if l := s.levels[g*Priorities+prio].Load(); !l.empty(o.id) || l.lanes[o.id].visible() {
 			return true
 		}
 	}
@@ -144,7 +144,7 @@ func (s *Scheduler) unstashBack(p *state) {
 // holds nothing of the scheduler.
 func (s *Scheduler) Pause(w *worker.Worker) {
 	if p := s.of(w); p != nil {
-		p.paused = true
+		p.paused, p.loop = true, 0
 	}
 }
 

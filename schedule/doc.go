@@ -35,6 +35,16 @@
 //	                             ▼                                  │
 //	            Schedule: up to 32 events, context, ────────────────┘
 //
+// What a worker got from a parallel queue and enqueues to it again goes into a lane of its
+// own, which costs no locked instruction and moves no line between cores; the worker serves
+// its lanes before it looks at others'. Events that go round so have no order among them. With
+// an input or a Config.Threshold they take the queue's ring, as all others do.
+//
+// A worker that finds nothing in its own lists takes from others': from a lane, a token among
+// several, or one that its owner has not come back for within about 1 us. So a queue stays
+// with one worker as long as that keeps up; a second one that goes without is let in after
+// 250 us (under the adaptive policy shortly before it would sleep).
+//
 // An input (AttachSource) keeps its queue's token alive: who takes it polls the
 // input when no event waits in the queue. Holding the token is the receive lock.
 //

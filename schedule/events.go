@@ -122,6 +122,33 @@ func (r *events) put(ev []*buffer.Event) (n int, first, closed bool) {
 	return n, first, false
 }
 
+// putOne is put of one event by a worker, when there is room and a token: an addition,
+// which costs half of a compare-and-swap. margin is how many may add at a time: so many
+// slots are left, since what was added can't be taken back without a trace. ok is false when
+// put is to be called.
+func (r *events) putOne(e *buffer.Event, margin uint64) (ok, first bool) {
+	t := r.tail.LoadAcq()
+	if t&(inUse|shut) != inUse || int64(r.size-margin-(t>>posShift-r.seen.LoadAcq())) <= 0 {
+		return false, false
+	}
+	t = r.tail.Add(posUnit) - posUnit
+	if t&shut != 0 {
+		r.takeBack()
+		return false, false
+	}
+	pos := t >> posShift
+	slot(r.base, pos&r.mask).StoreRel(tag(pos) | uint64(eventID(e))) // partner: take
+	if t&inUse == 0 {
+		first = r.claim() // the token was dropped meanwhile
+	}
+	return true, first
+}
+
+// takeBack undoes the reservation of one slot in a closed ring, where nobody looks for it.
+//
+//go:noinline
+func (r *events) takeBack() { r.tail.Add(^uint64(posUnit - 1)) }
+
 // take moves published events to ev. Only the holder of the token.
 //
 // The events are written without a write barrier: they live in the arena, which the
@@ -218,6 +245,8 @@ func (r *events) drop() bool {
 }
 
 // claim takes the token of a queue that has none; false: somebody has it.
+//
+//go:noinline
 func (r *events) claim() bool {
 	for {
 		t := r.tail.LoadAcq()

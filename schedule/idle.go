@@ -51,9 +51,10 @@ func (s *Scheduler) await(w *worker.Worker, p *state, ev []*buffer.Event, wait t
 			s.refresh(p)
 		}
 		if n = s.pass(w, p, ev); n > 0 {
-			q = p.q
+			q, p.hunger, p.loop = p.q, 0, n
 			break
 		}
+		s.hungry(p)
 		if w.Stopping() && !p.again {
 			err = queue.ErrStopped
 			break

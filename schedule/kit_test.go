@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -183,6 +184,14 @@ func equal(a []uint64, from, to int) bool {
 		}
 	}
 	return true
+}
+
+// same is equal for a queue of kind y: a parallel one has no order.
+func same(y Sync, a []uint64, from, to int) bool {
+	if y == Parallel {
+		a = slices.Sorted(slices.Values(a))
+	}
+	return equal(a, from, to)
 }
 
 var kinds = []Sync{Parallel, Atomic, Ordered}

@@ -17,17 +17,22 @@ import (
 // Scheduler.Schedule. Enqueue, EnqueueNew and Len may be called from anywhere.
 type Queue struct {
 	s     *Scheduler
+	ws    []*state // Scheduler.ws
 	level *level
 	order *order // Ordered only
 	gbit  uint64
 	idx   uint32
 	prio  uint8
 	sync  Sync
-	free  bool // the destination ignores order
+	free  bool                   // the destination ignores order
+	lanes []atomic.Pointer[lane] // Parallel only: by worker id; made at the worker's first Enqueue
 	stash relax.Uint32
-	name  string
-	cfg   QueueConfig
-	born  uint64 // number in the order of making
+
+	shutLanes relax.Uint32 // 1: workers use the ring (partner: enqueueLane)
+
+	name string
+	cfg  QueueConfig
+	born uint64 // number in the order of making
 
 	context atomic.Pointer[any] // nil = cfg.Context
 
@@ -73,6 +78,11 @@ func (q *Queue) Size() int { return q.cfg.Size }
 // stash. The answer is of the past.
 func (q *Queue) Len() int {
 	n := q.ring.len()
+	for i := range q.lanes {
+		if l := q.lanes[i].Load(); l != nil {
+			n += l.len()
+		}
+	}
 	if q.flags.LoadAcq()&hasBack != 0 {
 		q.backMu.Lock()
 		n += len(q.back)
@@ -89,6 +99,42 @@ func (q *Queue) Enqueue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	if !q.free {
 		w.AwaitTurn()
 	}
+	if id := w.ID(); uint(id) < uint(len(q.ws)) && q.ws[id].w.Load() == w {
+		p := q.ws[id]
+		if q.lanes != nil && p.q == q && p.loop >= len(ev) { // they come from this queue
+			if len(ev) == 1 {
+				if l := q.lanes[id].Load(); l != nil && l.putOne(ev[0]) {
+					p.loop--
+					return 1, nil
+				}
+			}
+			return q.enqueueLane(w, p, ev)
+		}
+		if len(ev) == 1 {
+			if ok, first := q.ring.putOne(ev[0], uint64(len(q.ws))); ok {
+				if first || q.s.limit != 0 {
+					q.noted(w, first, 1)
+				}
+				return 1, nil
+			}
+		}
+	}
+	return q.enqueueRing(w, ev)
+}
+
+// noted does what follows the reservation of n events: the token that they found missing, the
+// count for the threshold.
+func (q *Queue) noted(w *worker.Worker, first bool, n int) {
+	if first {
+		q.s.start(w, q)
+	}
+	if q.s.limit != 0 {
+		q.s.count(w, n)
+	}
+}
+
+// enqueueRing is Enqueue to the ring that all share.
+func (q *Queue) enqueueRing(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	n, first, closed := q.ring.put(ev)
 	if first {
 		q.s.start(w, q)
@@ -127,7 +173,14 @@ func (q *Queue) Close() error {
 	if q.feed.src != nil || q.feed.poll != nil {
 		return fmt.Errorf("%w: close queue %q: a source is attached: call DetachSource first", ErrConfig, q.name)
 	}
+	if q.lanes != nil {
+		if err := q.closeLanes(); err != nil {
+			q.openLanes()
+			return err
+		}
+	}
 	if q.flags.LoadAcq() != 0 || !q.ring.close() {
+		q.openLanes()
 		return fmt.Errorf("%w: close queue %q: %d events are left: schedule them first", ErrConfig, q.name, q.Len())
 	}
 	s.remove(q)
@@ -159,20 +212,30 @@ func (q *Queue) drain(p *state, ev []*buffer.Event) int {
 			total += p.n
 		}
 	}
-	if q.s.limit != 0 {
-		p.out.StoreRel(p.out.LoadAcq() + uint64(total))
-	}
-	p.stats.add(total)
+	q.took(p, total)
 	return n
+}
+
+// took counts events that a worker has taken.
+func (q *Queue) took(p *state, n int) {
+	if q.s.limit != 0 {
+		p.out.StoreRel(p.out.LoadAcq() + uint64(n))
+	}
+	p.stats.add(n)
 }
 
 // share limits a stash of a queue that several workers serve to this worker's part.
 func (q *Queue) share(more, have int) int {
+	return q.part(more, q.ring.len()+have, have)
+}
+
+// part limits a stash of more events to this worker's part of all, have of which it has.
+func (q *Queue) part(more, all, have int) int {
 	m := q.cfg.Group.members.LoadAcq()
 	if m <= 1 {
 		return more
 	}
-	return min(more, (q.ring.len()+have)/int(m)-have)
+	return min(more, all/int(m)-have)
 }
 
 func (q *Queue) takeBack(ev []*buffer.Event) int {

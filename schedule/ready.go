@@ -13,6 +13,7 @@ import "github.com/odp-go/godp/internal/relax"
 // owner overwrites a slot only after head has passed it. Positions have 64 bits.
 type level struct {
 	rings []readyRing // by state.id
+	lanes []laneList  // by state.id
 	slots []relax.Uint32
 	mask  uint64
 	shift uint
@@ -28,7 +29,7 @@ type readyRing struct {
 }
 
 func newLevel(rings, queues int) *level {
-	l := &level{rings: make([]readyRing, rings)}
+	l := &level{rings: make([]readyRing, rings), lanes: make([]laneList, rings)}
 	for 1<<l.shift < queues {
 		l.shift++
 	}
@@ -61,6 +62,13 @@ func (l *level) empty(id int) bool {
 	return r.head.LoadAcq() == r.tail.LoadAcq()
 }
 
+// mark sets the summary bit of the queue's level. The owner.
+func (p *state) mark(q *Queue) {
+	if m := p.sum[q.prio].LoadAcq(); m&q.gbit == 0 {
+		p.sum[q.prio].StoreRel(m | q.gbit)
+	}
+}
+
 // push appends the queue's token to the ring of p. Only p's owner (the control
 // plane: under its lock). seq: a full barrier follows the store, for a caller that
 // then looks for sleepers.
@@ -68,9 +76,7 @@ func (l *level) empty(id int) bool {
 // The summary bit is set first: who sees the token sees the bit. Only the owner
 // clears it, when it finds its ring empty, so no barrier is needed between them.
 func (q *Queue) push(p *state, seq bool) {
-	if m := p.sum[q.prio].LoadAcq(); m&q.gbit == 0 {
-		p.sum[q.prio].StoreRel(m | q.gbit)
-	}
+	p.mark(q)
 	l := q.level
 	r := &l.rings[p.id]
 	t := r.tail.LoadAcq()

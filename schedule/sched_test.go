@@ -159,7 +159,7 @@ func TestPriorityBeforeRefill(t *testing.T) {
 		high := r.queue(QueueConfig{Sync: y, Priority: Highest})
 		r.fill(w, low, 0, 100)
 		if v, q := r.get(w, 32); len(v) != 32 || q != low {
-			t.Fatalf("%d events from %v", len(v), q)
+			t.Fatalf("%d events from %q", len(v), q.Name())
 		}
 		r.fill(nil, high, 200, 201)
 		if v, q := r.get(w, 32); q != high {

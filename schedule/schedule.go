@@ -34,7 +34,15 @@ func (s *Scheduler) Schedule(w *worker.Worker, ev []*buffer.Event, wait time.Dur
 	if id := w.ID(); uint(id) < uint(len(s.ws)) {
 		p := s.ws[id]
 		if p.n > 0 && p.w.Load() == w {
-			return p.unstash(ev), p.q, nil
+			if len(ev) == 1 {
+				setEvent(&ev[0], p.stash[p.head&(stashMax-1)])
+				p.head++
+				p.n--
+				p.loop = 1
+				return 1, p.q, nil
+			}
+			p.loop = p.unstash(ev)
+			return p.loop, p.q, nil
 		}
 		return s.schedule(w, p, ev, wait)
 	}
@@ -48,11 +56,13 @@ func (s *Scheduler) schedule(w *worker.Worker, p *state, ev []*buffer.Event, wai
 		return 0, nil, fmt.Errorf("%w: Schedule: worker %d belongs to another set", ErrConfig, w.ID())
 	}
 	w.Quiesce()
+	p.loop = 0
 	if p.epoch != s.epoch.LoadAcq() {
 		s.refresh(p)
 	}
 	if p.ctx == ctxAtomic && len(ev) > 0 && s.mayHold(p) {
 		if n := s.refill(w, p, ev); n > 0 {
+			p.loop = n
 			return n, p.q, nil
 		}
 	} else if p.ctx != ctxNone {
@@ -61,14 +71,18 @@ func (s *Scheduler) schedule(w *worker.Worker, p *state, ev []*buffer.Event, wai
 	if len(ev) == 0 || p.paused {
 		return 0, nil, stopErr(w)
 	}
+	if p.beg.LoadAcq() != 0 { // partner: hungry
+		p.handOver()
+	}
 	n := s.pass(w, p, ev)
 	if n == 0 && p.moved {
 		n = s.pass(w, p, ev) // a poller may have moved some to where the pass had been
 	}
 	if n > 0 {
-		p.miss = 0
+		p.miss, p.hunger, p.loop = 0, 0, n
 		return n, p.q, nil
 	}
+	s.hungry(p)
 	if wait == 0 || w.Stopping() {
 		if w.Stopping() && !p.again {
 			return 0, nil, queue.ErrStopped
@@ -166,18 +180,47 @@ func (s *Scheduler) own(w *worker.Worker, p *state, prio int, groups uint64, ev 
 		var g int
 		g, m = nextGroup(m, p.tick)
 		l := s.levels[g*Priorities+prio].Load()
+		ls := &l.lanes[p.id]
+		first := p.tick&1 == 0 // lanes and tokens take turns
+		if first {
+			if n := s.ownLanes(p, ls, ev); n > 0 {
+				return n
+			}
+		}
 		for len(p.deferred) < limit {
 			idx, ok := l.pop(p.id)
 			if !ok {
-				p.sum[prio].StoreRel(p.sum[prio].LoadAcq() &^ (1 << g)) // no push comes between: the owner is here
 				break
 			}
 			if n := s.take(w, p, s.tab[idx], ev); n > 0 {
 				return n
 			}
 		}
+		if !first {
+			if n := s.ownLanes(p, ls, ev); n > 0 {
+				return n
+			}
+		}
+		if l.empty(p.id) && ls.head.LoadAcq() == ls.tail.LoadAcq() {
+			p.sum[prio].StoreRel(p.sum[prio].LoadAcq() &^ (1 << g)) // no push comes between: the owner is here
+		}
 	}
 	return 0
+}
+
+// ownLanes serves the worker's own lanes of one level.
+func (s *Scheduler) ownLanes(p *state, ls *laneList, ev []*buffer.Event) int {
+	if ls.head.LoadAcq() == ls.tail.LoadAcq() {
+		return 0
+	}
+	n, q := ls.takeOwn(p, ev)
+	if n > 0 {
+		p.q = q
+		if s.idle.LoadAcq() != 0 {
+			q.lanes[p.id].Load().leftSome()
+		}
+	}
+	return n
 }
 
 func (s *Scheduler) steal(w *worker.Worker, p *state, prio int, groups uint64, ev []*buffer.Event) int {
@@ -188,7 +231,13 @@ func (s *Scheduler) steal(w *worker.Worker, p *state, prio int, groups uint64, e
 			var g int
 			g, m = nextGroup(m, p.tick)
 			l := s.levels[g*Priorities+prio].Load()
-			for len(p.deferred) < limit {
+			if n, q := l.lanes[o.id].takeOther(p, ev); n > 0 {
+				bump(&p.stats.steals, 1)
+				p.q = q
+				q.lanes[o.id].Load().leftSome()
+				return n
+			}
+			for len(p.deferred) < limit && s.mayTake(w, p, o, l) {
 				idx, ok := l.pop(o.id)
 				if !ok {
 					if o == s.ctl {

@@ -22,6 +22,7 @@ type Scheduler struct {
 	tab    []*Queue // by index; an entry is written before its first token is pushed
 	levels [MaxGroups * Priorities]atomic.Pointer[level]
 	sleeps bool
+	hunger int64 // how long a worker goes without before it asks others, ns
 	_      relax.Pad
 
 	// rarely written, read by all
@@ -51,7 +52,7 @@ func New(set *worker.Set, cfg Config) (*Scheduler, error) {
 	if err := cfg.fill(); err != nil {
 		return nil, err
 	}
-	s := &Scheduler{set: set, cfg: cfg, limit: uint64(cfg.Threshold), sleeps: cfg.Idle == Adaptive}
+	s := &Scheduler{set: set, cfg: cfg, limit: uint64(cfg.Threshold), sleeps: cfg.Idle == Adaptive, hunger: cfg.hunger()}
 	s.tab = make([]*Queue, cfg.MaxQueues)
 	s.ws = make([]*state, set.Max())
 	for i := range s.ws {
@@ -111,8 +112,11 @@ func (s *Scheduler) NewQueue(cfg QueueConfig) (*Queue, error) {
 	if err := cfg.fill(s); err != nil {
 		return nil, err
 	}
-	q := &Queue{s: s, name: cfg.Name, cfg: cfg, sync: cfg.Sync, free: cfg.IgnoreOrder}
+	q := &Queue{s: s, ws: s.ws, name: cfg.Name, cfg: cfg, sync: cfg.Sync, free: cfg.IgnoreOrder}
 	q.ring.init(cfg.Size)
+	if q.sync == Parallel && s.limit == 0 { // a threshold wants one count
+		q.lanes = make([]atomic.Pointer[lane], len(s.ws))
+	}
 	if q.sync == Ordered {
 		q.order = newOrder(cfg.Locks, s.set.Max())
 	}
@@ -254,6 +258,9 @@ func (s *Scheduler) of(w *worker.Worker) *state {
 	}
 	return s.attach(w)
 }
+
+// unused reports whether no worker has ever come.
+func (s *Scheduler) unused() bool { return len(*s.all.Load()) == 1 }
 
 // attach makes a worker known, at its first call.
 func (s *Scheduler) attach(w *worker.Worker) *state {

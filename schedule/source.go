@@ -82,6 +82,7 @@ func (q *Queue) attach(src queue.Source, poll Poller, sl Sleeper) error {
 	q.feed.src, q.feed.poll, q.feed.sleeper = src, poll, sl
 	q.feed.err.Store(nil)
 	q.feed.closing.StoreSeq(0)
+	q.shutLanes.StoreSeq(1) // the input is polled when the queue's ring is empty
 	q.flags.Or(polled)
 	q.kick(nil)
 	return nil
@@ -143,6 +144,7 @@ func (q *Queue) DetachSource(ctx context.Context, w *worker.Worker) error {
 		return fmt.Errorf("queue %q: DetachSource: %w", q.name, err)
 	}
 	q.feed.src, q.feed.poll, q.feed.sleeper = nil, nil, nil
+	q.shutLanes.StoreSeq(0)
 	return nil
 }
 
@@ -259,6 +261,9 @@ func (s *Scheduler) watch(p *state, d time.Duration) (time.Duration, bool) {
 				var g int
 				g, m = nextGroup(m, 0)
 				l := s.levels[g*Priorities+prio].Load()
+				if l.lanes[o.id].visible() {
+					return d, false
+				}
 				for {
 					idx, ok := l.pop(o.id)
 					if !ok {

@@ -40,9 +40,13 @@ type state struct {
 	sleep relax.Uint32 // 1 from before the last look for work until awake; a waker takes it back to 0
 	_     relax.Pad
 
+	beg relax.Uint32 // a worker without work asks for some (partner: handOver); written by others
+	_   relax.Pad
+
 	// the owner's
 	n, head  int    // stash: events left, the next one
 	q        *Queue // of the stash and the context
+	loop     int    // events handed out last and not enqueued to q since
 	ctx      ctxKind
 	paused   bool
 	parking  bool // it sleeps in Schedule
@@ -56,9 +60,10 @@ type state struct {
 	tick     uint32
 	looked   int64 // when it looked at others' rings first
 	credit   int
-	turn     int // of the priorities that get a minimum share
-	miss     int // passes without result, one after the other
-	naps     int // sleeps, one after the other
+	turn     int   // of the priorities that get a minimum share
+	miss     int   // passes without result, one after the other
+	naps     int   // sleeps, one after the other
+	hunger   int64 // since when passes have no result, 0 = the last had one
 	epoch    uint32
 	prios    uint8              // priorities in use in the groups of this worker
 	use      [Priorities]uint64 // groups of this worker that have queues, by priority

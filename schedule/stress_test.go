@@ -3,6 +3,7 @@
 package schedule
 
 import (
+	"errors"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
 )
 
@@ -371,4 +373,57 @@ func TestNoAllocations(t *testing.T) {
 			r.leave(w)
 		}
 	})
+}
+
+// TestLanes: workers enqueue to a parallel queue, into their lanes and beyond, and take from
+// one another's; close refuses while something is left, and the queue goes on then.
+func TestLanes(t *testing.T) {
+	const workers, events = 3, 900
+	rounds := 20000
+	if testing.Short() {
+		rounds = 3000
+	}
+	r := newRig(t, workers+1, events, Config{})
+	qs := []*Queue{r.queue(QueueConfig{Size: events}), r.queue(QueueConfig{Size: events, Priority: Highest})}
+	r.fill(nil, qs[0], 0, events)
+	wait := r.workers(workers, func(w *worker.Worker) {
+		rnd := rand.New(rand.NewPCG(uint64(w.ID()), 7))
+		ev := make([]*buffer.Event, 40)
+		for range rounds {
+			n, _, err := r.s.Schedule(w, ev[:1+rnd.IntN(40)], 0)
+			if err != nil {
+				t.Error(err)
+			}
+			q := qs[0]
+			if rnd.IntN(16) == 0 {
+				q = qs[1]
+			}
+			send(w, q, ev[:n])
+		}
+	})
+	for i := 0; qs[1].Len() == 0 && i < 1000; i++ {
+		time.Sleep(10 * time.Microsecond)
+	}
+	if err := qs[0].Close(); err == nil {
+		t.Error("a queue with events in its lanes was closed")
+	}
+	wait()
+	w := r.join()
+	if err := qs[0].Close(); err == nil {
+		t.Error("a queue with events in its lanes was closed")
+	}
+	if v := r.drain(w); !same(Parallel, v, 0, events) {
+		t.Errorf("%d of %d events are left", len(v), events)
+	}
+	for _, q := range qs {
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+		e := r.event(0)
+		if n, err := q.Enqueue(w, []*buffer.Event{e}); n != 0 || !errors.Is(err, queue.ErrClosed) {
+			t.Errorf("a closed queue answers %d, %v", n, err)
+		}
+		r.free(e)
+	}
+	r.leave(w)
 }

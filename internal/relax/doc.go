@@ -41,6 +41,8 @@
 //	schedule state.sleep          StoreSeq before the last look at queues and inputs | queue made ready by an Add, then sleep is read
 //	         Queue.ring.tail      CAS by the producer: token when there was none | CAS by the consumer: token dropped when nothing was reserved
 //	         Queue.flags          Or, then the token is claimed if there is none | token dropped by CAS, then flags is read again
+//	         lane.w, state.sleep  published; by StoreSeq if somebody is idle, then sleep is read | sleep by StoreSeq, then the lanes are read
+//	         lane.busy, shutLanes busy stored, then shutLanes is read | shutLanes by StoreSeq, 1 ms, then busy is read
 //	         order.serving, done  serving by StoreSeq, then done of the next | done by StoreSeq, then serving
 //	         feed.armed, closing  armed by StoreSeq, polled taken away, at the end set, then closing is read | closing by StoreSeq, polled taken away, then armed is read
 //	queue    Queue.enq, deq       closing by StoreSeq, then Grace | read at each burst
