@@ -11,7 +11,7 @@ import (
 // Every benchmark runs once, with the defaults of its options, so that it always works.
 // The figures of such a run mean nothing and are not looked at.
 func TestBenchShort(t *testing.T) {
-	for _, name := range []string{"sched", "queue", "pool", "packet", "l2fwd", "sched-pktio", "latency"} {
+	for _, name := range []string{"sched", "queue", "pool", "packet", "l2fwd", "sched-pktio", "latency", "lookup", "memory"} {
 		status, out, errs := odp(t, "bench", name, "-short", "-json")
 		if status != 0 {
 			t.Errorf("odp bench %s: status %d: %s", name, status, errs)
@@ -49,6 +49,8 @@ func TestBenchCommandLine(t *testing.T) {
 		"bench packet -i [":          "missing closing",
 		"bench packet -i nothing":    "matches no function",
 		"bench packet -l 9":          "-l 9",
+		"bench lookup -table even6":  "nearly no IPv6 address",
+		"bench memory -q 0":          "-q 0",
 		"bench latency -l 0 -t 0":    "no queues",
 		"bench compare -pairs 0":     "-pairs 1",
 		"bench pool -e 10 -b 32":     "fewer than the 32",

@@ -27,6 +27,8 @@ var benchmarks = []benchmark{
 	{"l2fwd", "odp_l2fwd: forward packets between interfaces", newL2fwd, nil},
 	{"sched-pktio", "odp_sched_pktio: interfaces through the scheduler, and a pipeline of queues", newSchedPktio, nil},
 	{"latency", "odp_sched_latency: from enqueue to schedule, under load", newLatency, nil},
+	{"lookup", "DPDK's lpm_perf, fib_perf, lpm6_perf: longest prefix match", newLookups, nil},
+	{"memory", memoryWhat, nil, runMemory},
 }
 
 // Usage is the help of "odp bench".

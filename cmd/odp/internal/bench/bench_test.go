@@ -47,6 +47,7 @@ func TestWork(t *testing.T) {
 		"pool -b 0", "pool -b 32 -n 4", "pool -b 32 -C 0", "pool -t packet", "pool -t 1 -b 0 -c 2", "pool -C 64",
 		"l2fwd", "l2fwd -c 2 -O 0,1 -m 1", "l2fwd -m 2 -c 2", "l2fwd -m ordered -lock device", "l2fwd -p 1 -e 1 -d 0", "l2fwd -parse none -s 0 -b 8", "l2fwd -i loop:1?seed=64,loop:2?seed=64,loop:3?seed=64 -c 2",
 		"sched-pktio", "sched-pktio -m 1 -c 2 -pipe-stages 2 -pipe-queues 4", "sched-pktio -m ordered -c 2 -pipe-stages 1", "sched-pktio -i loop:1?seed=64 -q 0 -c 2",
+		"lookup -table even6 -addrs routes", "lookup -table even6 -addrs ordered -b 0 -c 2",
 		"latency", "latency -c 2 -s 1 -r -g 2 -i", "latency -s 2 -f 2 -n 1 -W 1us", "latency -l 0 -f 1",
 	} {
 		res := bench(t, args)
@@ -117,6 +118,20 @@ func TestCalls(t *testing.T) {
 		if len(res.Functions) == 0 || args == "packet" && len(res.Functions) < 90 {
 			t.Errorf("%s: %d functions", args, len(res.Functions))
 		}
+	}
+}
+
+// What an object costs is more than what it holds, and less than a thousand times that.
+func TestMemory(t *testing.T) {
+	res := bench(t, "memory")
+	for name, lo := range map[string]float64{"bytes of a packet of the default size": 1856, "bytes of a buffer of 64 bytes": 64,
+		"bytes of a plain queue of 128 events, instance of 2 ids": 512, "bytes of a scheduled queue, atomic of 128 events, instance of 34 ids": 512} {
+		if v := res.Memory[name]; v < lo || v > 1000*lo {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+	if s := res.Extra["start: open, pool, first worker runs, ms"]; s.Median <= 0 {
+		t.Errorf("start: %v", s)
 	}
 }
 

@@ -19,9 +19,11 @@ func (res *Result) text() string {
 		res.functionTable(&b)
 		return b.String()
 	}
-	res.workerText(&b)
-	fmt.Fprintf(&b, "median of %d: %s events/s (%s to %s), %.2f cycles and %.2f ns per event on each worker, burst %.1f\n", res.Repetitions,
-		rate(res.EventsPerSec), rate(res.Min), rate(res.Max), res.CyclesPerEvent, res.NsPerEvent, res.MeanBurst)
+	if len(res.Workers) > 0 {
+		res.workerText(&b)
+		fmt.Fprintf(&b, "median of %d: %s events/s (%s to %s), %.2f cycles and %.2f ns per event on each worker, burst %.1f\n", res.Repetitions,
+			rate(res.EventsPerSec), rate(res.Min), rate(res.Max), res.CyclesPerEvent, res.NsPerEvent, res.MeanBurst)
+	}
 	if res.CPUShare < 0.97 {
 		fmt.Fprintf(&b, "A worker had its CPU for %.0f %% of the time only: other programs ran, these figures are not those of a quiet machine.\n", 100*res.CPUShare)
 	}

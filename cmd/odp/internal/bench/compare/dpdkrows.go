@@ -43,5 +43,29 @@ func dpdkRows() (rows []Row) {
 			read:    readTestpmd,
 		})
 	}
+	return append(rows, lookupRows()...)
+}
+
+// lookupRows are DPDK's test of its IPv6 table. Those of IPv4 take minutes to fill their
+// tables, or gigabytes of huge pages.
+func lookupRows() (rows []Row) {
+	for _, x := range []struct{ id, work, args, label string }{
+		{"bulk", "in bursts", "-b 32", "BULK LPM Lookup"},
+		{"single", "one at a time", "-b 0", "Average LPM Lookup"},
+	} {
+		rows = append(rows, Row{
+			ID:      "lookup-v6-" + x.id,
+			Work:    "look-up in 1000 IPv6 routes of even lengths, 1 worker, " + x.work,
+			Ours:    strings.Fields("lookup -c 1 -table even6 -addrs ordered " + x.args),
+			Peer:    strings.Fields("dpdk-test -l 1 --no-pci --in-memory --no-telemetry"),
+			Env:     []string{"DPDK_TEST=lpm6_perf_autotest"},
+			Unit:    Cycles,
+			Pick:    "cycles",
+			Want:    1,
+			Workers: 1,
+			Note:    "addresses of the routes in their order, about 100 000; tables of the same shape from different random numbers; " + noteHuge,
+			read:    readAfter(x.label),
+		})
+	}
 	return rows
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// advantage is how many times better ours is: the ratio, or its inverse in ns.
+// advantage is how many times better ours is: the ratio, or its inverse in ns and cycles.
 func (o *Outcome) advantage(r float64) float64 {
-	if o.unit() == Nanoseconds && r > 0 {
+	if o.unit() != PerSecond && r > 0 {
 		return 1 / r
 	}
 	return r

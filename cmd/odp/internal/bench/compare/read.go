@@ -102,3 +102,16 @@ func readTestpmd(out string) (r reading, err error) {
 	}
 	return r, nil
 }
+
+// readAfter reads the number behind a label and a colon: what dpdk-test prints in cycles.
+func readAfter(label string) func(out string) (reading, error) {
+	re := regexp.MustCompile(regexp.QuoteMeta(label) + `:\s*([0-9.]+) cycles`)
+	return func(out string) (r reading, err error) {
+		m := re.FindStringSubmatch(out)
+		if m == nil {
+			return r, errNothing
+		}
+		r.value, err = strconv.ParseFloat(m[1], 64)
+		return r, err
+	}
+}

@@ -21,6 +21,8 @@ func TestRead(t *testing.T) {
 		{"odp_pool_c1.txt", readODPTotal, 860.093e6, 1},
 		{"odp_l2fwd_c2.txt", readL2fwd, 23573505, 2},
 		{"testpmd_null.txt", readTestpmd, 47231854/2.0 + 47246432/2.0 + 47238499/2.0 + 47239428/2.0, 0},
+		{"dpdk_lpm6.txt", readAfter("BULK LPM Lookup"), 35.6, 0},
+		{"dpdk_lpm6.txt", readAfter("Average LPM Lookup"), 78.6, 0},
 		{"odp_latency_c2.txt", readLatency, 826, 2},
 	} {
 		b, err := os.ReadFile(filepath.Join("testdata", c.file))
@@ -37,7 +39,7 @@ func TestRead(t *testing.T) {
 // An output without a result is an error, not a zero.
 func TestReadNothing(t *testing.T) {
 	for name, read := range map[string]func(string) (reading, error){
-		"total": readODPTotal, "l2fwd": readL2fwd, "latency": readLatency, "testpmd": readTestpmd,
+		"total": readODPTotal, "l2fwd": readL2fwd, "latency": readLatency, "testpmd": readTestpmd, "lpm6": readAfter("BULK LPM Lookup"),
 	} {
 		for _, out := range []string{"", "some text\n", "TOTAL events per sec:  nothing\n", "HIGH priority\nThread\nLOW priority\n"} {
 			if r, err := read(out); err == nil {

@@ -31,8 +31,10 @@ type PeerVersion struct {
 
 // unit of an outcome.
 func (o *Outcome) unit() Unit {
-	if o.Unit == Nanoseconds.String() {
-		return Nanoseconds
+	for u := PerSecond; u <= Cycles; u++ {
+		if o.Unit == u.String() {
+			return u
+		}
 	}
 	return PerSecond
 }
@@ -131,7 +133,7 @@ func (r *Report) Markdown() string {
 			ratio(o.Ratio.Median), ratio(o.Ratio.Min), ratio(o.Ratio.Max), o.Want, o.verdict(), o.quality())
 	}
 	p("\n%s", notes.text())
-	p("\nUnits: M/s, and ns in the rows about latency, where less is better.\n")
+	p("\nUnits: M/s; ns in the rows about latency and cycles of the time stamp counter in those about look-ups, where less is better.\n")
 	if f := r.failures(); f != "" {
 		p("\n## Not measured\n\n%s", f)
 	}

@@ -14,10 +14,11 @@ type Unit int
 const (
 	PerSecond   Unit = iota // events or packets per second: more is better
 	Nanoseconds             // less is better
+	Cycles                  // of the time stamp counter; less is better
 )
 
 func (u Unit) String() string {
-	return [...]string{"M/s", "ns"}[u]
+	return [...]string{"M/s", "ns", "cycles"}[u]
 }
 
 // format prints a figure in its unit.
@@ -42,8 +43,8 @@ type Row struct {
 	Peer    []string // program and arguments
 	Env     []string // of the peer
 	Unit    Unit
-	Pick    string  // which of our figures: "" = events_per_sec, "high" = latency of high priority
-	Want    float64 // ratio to reach, ours / peer; 0 = none set. In ns it is an upper limit
+	Pick    string  // which of our figures: "" = events_per_sec, "high" = latency of high priority, "cycles" = cycles_per_event
+	Want    float64 // ratio to reach, ours / peer; 0 = none set. In ns and cycles it is an upper limit
 	Workers int
 	Seconds int    // how long a peer goes on that does not end by itself; it is then interrupted
 	Changed string // how the peer must be changed to do this work; "" = as it is distributed
@@ -59,7 +60,7 @@ type reading struct {
 
 // met reports whether a ratio reaches what is wanted.
 func (r *Row) met(ratio float64) bool {
-	if r.Unit == Nanoseconds {
+	if r.Unit != PerSecond {
 		return ratio <= r.Want
 	}
 	return ratio >= r.Want
@@ -70,7 +71,7 @@ func (r *Row) want() string {
 	switch {
 	case r.Want == 0:
 		return "-"
-	case r.Unit == Nanoseconds:
+	case r.Unit != PerSecond:
 		return fmt.Sprintf("<= %g", r.Want)
 	}
 	return fmt.Sprintf(">= %g", r.Want)

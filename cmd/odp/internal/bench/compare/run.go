@@ -136,7 +136,10 @@ func (f *Finder) runOurs(ctx context.Context, r *Row, length time.Duration, o *O
 		o.Valid = false
 	}
 	v := res.EventsPerSec
-	if r.Pick != "" {
+	switch r.Pick {
+	case "cycles":
+		v = res.CyclesPerEvent
+	case "high":
 		v = 0
 		for _, l := range res.Latency {
 			if l.Priority == r.Pick && l.Thread == "all" {
