@@ -150,7 +150,7 @@ func BenchmarkTouch(b *testing.B) {
 				if stride != 0 {
 					p.stride = stride
 				}
-				if err := p.open(); err != nil {
+				if err := p.open(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 				p.fill()

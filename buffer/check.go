@@ -60,12 +60,64 @@ func (p *Pool) checkFree(w *worker.Worker, ev []uintptr) {
 		switch {
 		case e.state == stateFree:
 			panic(fmt.Sprintf("buffer: pool %q: event %d is freed twice: by %s, before by %s; it was allocated by %s", p.cfg.Name, e.index, place(uint64(site)), place(c.freed), place(c.site.LoadAcq())))
+		case e.state == stateRing:
+			panic(fmt.Sprintf("buffer: pool %q: event %d is freed by %s after it was sent by %s; it was allocated by %s", p.cfg.Name, e.index, place(uint64(site)), place(c.freed), place(c.site.LoadAcq())))
 		case e.state != stateAlloc:
 			panic(fmt.Sprintf("buffer: pool %q: event %d is freed in state %d by %s", p.cfg.Name, e.index, e.state, place(uint64(site))))
 		}
 		c.freed = uint64(site)
 		c.owner.StoreRel(0)
 		p.poison(e)
+	}
+}
+
+// handOver takes packets from their owner; those already in a ring, or free, are
+// named with who put them there.
+func handOver(pkts []*Packet) {
+	site := sender()
+	for _, k := range pkts {
+		p := k.PoolOf()
+		if p == nil {
+			panic(fmt.Sprintf("buffer: %s sends a packet of no pool", place(uint64(site))))
+		}
+		c := p.cold(&k.Event)
+		switch k.state {
+		case stateRing:
+			panic(fmt.Sprintf("buffer: pool %q: packet %d is sent twice: by %s, before by %s; it was allocated by %s", p.cfg.Name, k.index, place(uint64(site)), place(c.freed), place(c.site.LoadAcq())))
+		case stateFree:
+			panic(fmt.Sprintf("buffer: pool %q: packet %d is sent by %s after it was freed by %s", p.cfg.Name, k.index, place(uint64(site)), place(c.freed)))
+		}
+		if k.state == stateAlloc {
+			k.state, c.freed = stateRing, uint64(site)
+		}
+	}
+}
+
+// between remembers which program counters are of packet I/O.
+var between sync.Map
+
+// sender returns the program counter of the first frame outside of packet I/O.
+func sender() uintptr {
+	var pcs [16]uintptr
+	for _, pc := range pcs[:runtime.Callers(4, pcs[:])] {
+		in, known := between.Load(pc)
+		if !known {
+			f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+			in = strings.Contains(f.Function, "godp/buffer.") || strings.Contains(f.Function, "godp/pktio.(") || strings.Contains(f.Function, "godp/platform/loop.(")
+			between.Store(pc, in)
+		}
+		if !in.(bool) {
+			return pc - 1
+		}
+	}
+	return 0
+}
+
+func takeOver(pkts []*Packet) {
+	for _, k := range pkts {
+		if k.state == stateRing {
+			k.state = stateAlloc
+		}
 	}
 }
 

@@ -3,6 +3,7 @@
 package buffer
 
 import (
+	"context"
 	"fmt"
 	"unsafe"
 
@@ -43,7 +44,7 @@ func NewExternalPool(set *worker.Set, cfg ExternalConfig) (*Pool, error) {
 	}
 	p.stride = uint32(cfg.BufSize)
 	p.segCap = p.stride - p.head
-	if err := p.open(); err != nil {
+	if err := p.open(context.Background()); err != nil {
 		return nil, err
 	}
 	return p, nil

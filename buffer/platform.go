@@ -59,6 +59,22 @@ func (e *Event) MarkKernel(on bool) {
 	}
 }
 
+// HandOver is called by a device inside the process that passes packets to their
+// receiver by reference, before they are visible there: under the invariants tag, who sends
+// or frees one of them again is told so. Without the tag it does nothing.
+func HandOver(pkts []*Packet) {
+	if checked {
+		handOver(pkts)
+	}
+}
+
+// TakeOver is called by the receiver, or by the sender for what found no room.
+func TakeOver(pkts []*Packet) {
+	if checked {
+		takeOver(pkts)
+	}
+}
+
 // Private reports whether all segments are of pool p and nobody else refers to
 // any of them: then the packet can change its owner by reference.
 func (k *Packet) Private(p *Pool) bool {

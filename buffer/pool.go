@@ -3,6 +3,7 @@
 package buffer
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -125,17 +126,24 @@ const (
 	stateAlloc    // owned by the application
 	stateIndirect // owned; its data belongs to the segment that the cold part names
 	stateKernel   // a driver gave the buffer to the kernel
+	stateRing     // in a ring between sender and receiver (invariants tag only)
 	stateDetached // external pool: has no buffer
 )
 
 // NewPool makes a pool whose workers come from set. All memory is there when it
 // returns; a shortage is an error now. Any goroutine; the pool is closed with Close.
 func NewPool(set *worker.Set, cfg PoolConfig) (*Pool, error) {
+	return NewPoolContext(context.Background(), set, cfg)
+}
+
+// NewPoolContext is NewPool that gives up, and gives all memory back, when ctx ends
+// meanwhile: a pool of gigabytes takes seconds. The error wraps ctx's.
+func NewPoolContext(ctx context.Context, set *worker.Set, cfg PoolConfig) (*Pool, error) {
 	p := &Pool{set: set}
 	if err := p.configure(cfg); err != nil {
 		return nil, err
 	}
-	if err := p.open(); err != nil {
+	if err := p.open(ctx); err != nil {
 		return nil, err
 	}
 	p.fill()
@@ -171,7 +179,7 @@ func (p *Pool) fill() {
 
 // open gets the memory, fills in what is equal in all headers and enters the pool
 // in the table.
-func (p *Pool) open() error {
+func (p *Pool) open(ctx context.Context) error {
 	n := uint64(p.num)
 	size := n * (64 + coldSize)
 	areaAt := size
@@ -180,7 +188,7 @@ func (p *Pool) open() error {
 	if !p.ext {
 		size += n * uint64(p.stride)
 	}
-	mem, err := arena.New(arena.Config{Name: "pool " + p.cfg.Name, Size: size, Huge: size >= 1<<20})
+	mem, err := arena.NewContext(ctx, arena.Config{Name: "pool " + p.cfg.Name, Size: size, Huge: size >= 1<<20})
 	if err != nil {
 		return wrapPool(p.cfg.Name, err)
 	}
@@ -251,6 +259,9 @@ func (p *Pool) Name() string { return p.cfg.Name }
 
 // Type returns the kind of event.
 func (p *Pool) Type() Type { return p.typ }
+
+// Set returns the workers whose pool it is.
+func (p *Pool) Set() *worker.Set { return p.set }
 
 // Index returns the pool's place in the process's pool table, 1 to MaxPools.
 func (p *Pool) Index() int { return int(p.idx) }

@@ -87,6 +87,25 @@ func (in *Instance) Go(name string, f func(w *Worker) error) error {
 	return nil
 }
 
+// caller returns the identity of the calling goroutine in this instance, nil if it
+// has none.
+func (in *Instance) caller() *Worker {
+	id := goid()
+	in.mu.Lock()
+	r := in.active
+	for w, c := range in.controls {
+		if c.goid == id && id != 0 && !c.leaving {
+			in.mu.Unlock()
+			return w
+		}
+	}
+	in.mu.Unlock()
+	if r == nil {
+		return nil
+	}
+	return r.caller(id)
+}
+
 // forget takes w off the list of control threads, after it gave its identity back.
 func (in *Instance) forget(w *Worker) {
 	in.mu.Lock()

@@ -25,7 +25,7 @@ func (in *Instance) settle(ctx context.Context) error {
 			p.StopInput()
 			continue
 		}
-		if err := p.unbind(ctx); err != nil && ctx.Err() == nil {
+		if err := p.unbind(ctx, nil); err != nil && ctx.Err() == nil {
 			errs = append(errs, err)
 		}
 	}
@@ -119,7 +119,7 @@ func (in *Instance) closeObjects(ctx context.Context) error {
 		}
 	}
 	for _, p := range ports {
-		add(p.unbind(grace))
+		add(p.unbind(grace, nil))
 	}
 	add(in.freeScheduled(scheds))
 	in.last.Store(in.snapshot())

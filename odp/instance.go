@@ -31,6 +31,7 @@ type Instance struct {
 	releasers []releaser // in the order in which a worker lets go
 
 	state     atomic.Uint32 // stateOpen ...
+	made      atomic.Uint64 // pools that were asked for, ever
 	panics    atomic.Uint64 // panics of workers and control threads, ever
 	restarted atomic.Uint64 // workers started again after a panic, ever
 	lastError atomic.Error  // of a worker or control thread; for Snapshot

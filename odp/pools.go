@@ -3,6 +3,7 @@
 package odp
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/odp-go/godp/buffer"
@@ -25,19 +26,42 @@ func (in *Instance) create(op string, f func() error) error {
 
 // NewPool makes a pool of packets or buffers for this instance's workers. The
 // instance closes it; closing it earlier is allowed. Config.Strict counts for it too.
-func (in *Instance) NewPool(cfg PoolConfig) (p *Pool, err error) {
-	err = in.create("NewPool", func() error {
-		if cfg.Name == "" {
-			cfg.Name = fmt.Sprintf("pool%d", len(in.pools))
+func (in *Instance) NewPool(cfg PoolConfig) (*Pool, error) {
+	return in.NewPoolContext(context.Background(), cfg)
+}
+
+// NewPoolContext is NewPool that gives up when ctx ends: a pool of gigabytes takes
+// seconds to be populated. Closing the instance ends it too.
+func (in *Instance) NewPoolContext(ctx context.Context, cfg PoolConfig) (*Pool, error) {
+	if ctx == nil {
+		return nil, errNilContext("NewPoolContext")
+	}
+	done, err := in.beginOpen("NewPool")
+	if err != nil {
+		return nil, err
+	}
+	defer done() // not under the lock: the instance can be looked at, and closed, meanwhile
+	if n := in.made.Inc() - 1; cfg.Name == "" {
+		cfg.Name = fmt.Sprintf("pool%d", n)
+	}
+	cfg.Strict = cfg.Strict || in.cfg.Strict
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-in.end.hard:
+			cancel()
+		case <-ctx.Done():
 		}
-		cfg.Strict = cfg.Strict || in.cfg.Strict
-		p, err = buffer.NewPool(in.set, cfg)
-		if err == nil {
-			in.pools = append(in.pools, p)
-		}
-		return err
-	})
-	return p, err
+	}()
+	p, err := buffer.NewPoolContext(ctx, in.set, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("odp: NewPool: %w", err)
+	}
+	in.mu.Lock()
+	in.pools = append(in.pools, p)
+	in.mu.Unlock()
+	return p, nil
 }
 
 // NewQueue makes a plain queue. The instance closes it, and frees what is in it;

@@ -280,8 +280,8 @@ func (p *Port) bind(cfg PortConfig) error {
 
 // unbind ends the polling of the inputs by the scheduler; events that wait in
 // the queues stay there. On an error of one input the others go on being unbound, and
-// it may be called again.
-func (p *Port) unbind(ctx context.Context) error {
+// it may be called again. w is the worker that calls, nil if it is none.
+func (p *Port) unbind(ctx context.Context, w *Worker) error {
 	var errs []error
 	p.feedMu.Lock()
 	feeds := p.feeds
@@ -289,7 +289,7 @@ func (p *Port) unbind(ctx context.Context) error {
 	p.feedMu.Unlock()
 	var left []feedOf
 	for _, f := range feeds {
-		if err := f.detach(ctx, nil); err != nil {
+		if err := f.detach(ctx, w); err != nil {
 			errs = append(errs, err)
 			left = append(left, f)
 			continue
@@ -303,9 +303,17 @@ func (p *Port) unbind(ctx context.Context) error {
 }
 
 // Close takes the port out of the instance: the scheduler stops polling it, events
-// that wait in its queues are freed, accepted packets are sent until ctx ends, the
-// device is closed. Not to be called by a worker. The second call does nothing.
+// that wait in its queues go to the workers as before, accepted packets are sent until
+// ctx ends, the device is closed. Events that no worker has taken when ctx ends, or of
+// queues whose group has no other worker, are named in the error; they are freed with
+// the instance. The second call does nothing.
+//
+// A worker or control thread may call it. It gives packets of the device's own pool
+// that it has in hand back before: they would be waited for until ctx ends.
 func (p *Port) Close(ctx context.Context) error {
+	if ctx == nil {
+		return errNilContext("Port.Close")
+	}
 	in := p.in
 	in.mu.Lock()
 	i := slices.Index(in.ports, p)
@@ -322,11 +330,40 @@ func (p *Port) Close(ctx context.Context) error {
 
 // close is Close of a port that is on no list any more.
 func (p *Port) close(ctx context.Context, flush bool) error {
-	err := p.unbind(ctx)
+	w := p.in.caller()
+	err := p.unbind(ctx, w)
 	if flush {
 		err = errors.Join(err, p.Shutdown(ctx))
 	} else {
 		err = errors.Join(err, p.Port.Close())
 	}
-	return errors.Join(err, p.in.closeSched(p.queues))
+	return errors.Join(err, p.closeQueues(ctx, w))
+}
+
+// closeQueues closes the port's queues when the workers have taken what is in them.
+// One that can't be closed becomes the instance's, which frees the events at its end.
+func (p *Port) closeQueues(ctx context.Context, w *Worker) error {
+	var errs []error
+	for _, q := range p.queues {
+		for {
+			err := p.in.closeSched([]*SchedQueue{q})
+			if err == nil {
+				break
+			}
+			others := q.Group().Members()
+			if w != nil && q.Group().Has(w) {
+				others--
+			}
+			if ctx.Err() == nil && others > 0 && q.Len() > 0 {
+				time.Sleep(50 * time.Microsecond)
+				continue
+			}
+			errs = append(errs, fmt.Errorf("odp: close port %q: %w", p.Name(), err))
+			p.in.mu.Lock()
+			p.in.scheds = append(p.in.scheds, q)
+			p.in.mu.Unlock()
+			break
+		}
+	}
+	return errors.Join(errs...)
 }

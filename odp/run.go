@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -285,11 +284,18 @@ func (r *run) running() ThreadMask {
 }
 
 // isWorker reports whether the calling goroutine is a worker of this run.
-func (r *run) isWorker() bool {
-	id := goid()
+func (r *run) isWorker() bool { return r.caller(goid()) != nil }
+
+// caller returns the worker whose goroutine has the number, nil if there is none.
+func (r *run) caller(id int64) *Worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return id != 0 && slices.ContainsFunc(r.slots, func(s *slot) bool { return s.goid == id })
+	for _, s := range r.slots {
+		if id != 0 && s.goid == id {
+			return s.w
+		}
+	}
+	return nil
 }
 
 func onCPU(w *Worker) string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/meta"
+	"github.com/odp-go/godp/worker"
 )
 
 // LockLevel says what keeps the users of a device apart.
@@ -207,6 +208,25 @@ func (c *Config) check(name string) error {
 	}
 	if c.Shared && c.LockLevel == LockNone {
 		return fmt.Errorf("device %q: Shared with lock level none: several handles would use one ring without a lock; use lock level queue, device or pktio", name)
+	}
+	return nil
+}
+
+// checkPool says what is wrong with the pool that a port is to receive into: its
+// caches are found by the ids of its own set's workers.
+func checkPool(name string, set *worker.Set, p *buffer.Pool) error {
+	bad := func(what, cure string) error {
+		return fmt.Errorf("device %q: open: pool %q %s: %s", name, p.Name(), what, cure)
+	}
+	switch {
+	case p == nil:
+		return nil
+	case p.Closed():
+		return bad("is closed", "make a pool that lives as long as the port")
+	case p.Type() != buffer.TypePacket:
+		return bad(fmt.Sprintf("holds events of type %v", p.Type()), "allowed are packet pools")
+	case p.Set() != set:
+		return bad("belongs to the workers of another instance", "make one with this instance's NewPool, or give none and the device brings its own")
 	}
 	return nil
 }

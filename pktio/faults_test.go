@@ -77,7 +77,7 @@ func TestOpenRefusals(t *testing.T) {
 		{nil, set, "", pktio.Config{}, "KIND:DEVICE"},
 		{nil, set, "loop:0?sed=5", pktio.Config{}, `option "sed" is unknown`},
 		{nil, set, "loop:0?seed=-5", pktio.Config{}, "from 0 to"},
-		{nil, set, "null:0?seed=5", pktio.Config{}, "no options of its own"},
+		{nil, set, "null:0?seed=5", pktio.Config{}, "own options are feed"},
 		{nil, set, "loop:0?rx=9999", pktio.Config{}, "from 1 to 64"},
 		{nil, set, "loop:0?maxlen=20", pktio.Config{}, "allowed are 60 to 65535"},
 		{nil, set, "loop:0", pktio.Config{Shared: true, LockLevel: pktio.LockNone}, "lock level none"},

@@ -75,6 +75,9 @@ func Open(ctx context.Context, set *worker.Set, name string, cfg Config) (*Port,
 	if err := cfg.check(name); err != nil {
 		return nil, err
 	}
+	if err := checkPool(name, set, cfg.Pool); err != nil {
+		return nil, err
+	}
 	drv, rest, err := driver.Lookup(dev)
 	if err != nil {
 		return nil, err

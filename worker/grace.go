@@ -49,6 +49,9 @@ func (s *Set) grace(ctx context.Context, self *Worker) error {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("worker %d (%v) has not come to a quiescent point (Running, Schedule, Park): %w", i, w.kind, err)
 			}
+			if self != nil {
+				self.Quiesce() // that one may be waiting for us
+			}
 			time.Sleep(graceNap(n))
 		}
 	}

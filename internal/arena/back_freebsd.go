@@ -5,6 +5,7 @@
 package arena
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"unsafe"
@@ -44,7 +45,7 @@ func reserve() (unsafe.Pointer, uint64, string, error) {
 func spanOf(n uint64, huge bool) uint64 { return n + page }
 
 // back gives plain memory, aligned for superpages, which the kernel makes by itself.
-func back(r *Range, huge bool) (clean bool, err error) {
+func back(ctx context.Context, r *Range, huge bool) (clean bool, err error) {
 	if r.Size > checkFrom {
 		if err := memoryRoom().Check(r.Size); err != nil {
 			return true, err
@@ -57,7 +58,7 @@ func back(r *Range, huge bool) (clean bool, err error) {
 		return rereserve(r.Off, r.Size), memoryError(err)
 	}
 	r.Backing = Plain
-	if err := touch(Bytes(r.Off, int(r.Size))); err != nil {
+	if err := inSteps(ctx, Bytes(r.Off, int(r.Size)), touch); err != nil {
 		return empty(r) == nil, err
 	}
 	if huge {

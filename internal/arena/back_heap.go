@@ -5,6 +5,7 @@
 package arena
 
 import (
+	"context"
 	"errors"
 	"unsafe"
 
@@ -31,13 +32,16 @@ func reserve() (unsafe.Pointer, uint64, string, error) {
 
 func spanOf(n uint64, huge bool) uint64 { return n }
 
-func back(r *Range, huge bool) (clean bool, err error) {
+func back(ctx context.Context, r *Range, huge bool) (clean bool, err error) {
 	if r.Size > checkFrom {
 		if err := sys.MemoryRoom(fsys).Check(r.Size); err != nil {
 			return true, err
 		}
 	}
-	clear(Bytes(r.Off, int(r.Size)))
+	err = inSteps(ctx, Bytes(r.Off, int(r.Size)), func(b []byte, from, to int) error { clear(b[from:to]); return nil })
+	if err != nil {
+		return empty(r) == nil, err
+	}
 	r.Backing, r.Note = GoHeap, "a Go slice in this build (race detector, portable, or a system without mapped memory)"
 	return true, nil
 }

@@ -5,6 +5,7 @@
 package arena
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -62,7 +63,7 @@ func spanOf(n uint64, huge bool) uint64 {
 	return n + page
 }
 
-func back(r *Range, huge bool) (clean bool, err error) {
+func back(ctx context.Context, r *Range, huge bool) (clean bool, err error) {
 	if huge && r.Size < sys.HugePage/2 {
 		huge, r.Note = false, "smaller than a huge page"
 	}
@@ -70,7 +71,7 @@ func back(r *Range, huge bool) (clean bool, err error) {
 		return true, err
 	}
 	if huge {
-		got, clean := backHugeTLB(r)
+		got, clean := backHugeTLB(ctx, r)
 		if got || !clean {
 			return clean, addressesLost(clean)
 		}
@@ -97,7 +98,7 @@ func back(r *Range, huge bool) (clean bool, err error) {
 			transparent = true
 		}
 	}
-	if err := populate(b); err != nil {
+	if err := inSteps(ctx, b, populate); err != nil {
 		return empty(r) == nil, err
 	}
 	if transparent {
@@ -120,7 +121,7 @@ func addressesLost(clean bool) error {
 
 // backHugeTLB tries explicit huge pages and leaves the reason in Note when there are
 // none. Not clean: the addresses are lost.
-func backHugeTLB(r *Range) (got, clean bool) {
+func backHugeTLB(ctx context.Context, r *Range) (got, clean bool) {
 	n := roundUp(r.Size, sys.HugePage)
 	h := sys.ReadHugePages(fsys)
 	if h.Free < n/sys.HugePage {
@@ -137,7 +138,7 @@ func backHugeTLB(r *Range) (got, clean bool) {
 		r.Note = fmt.Sprintf("no hugetlb pages: %v", err)
 		return false, rereserve(r.Off, n)
 	}
-	if err := populate(Bytes(r.Off, int(n))); err != nil {
+	if err := inSteps(ctx, Bytes(r.Off, int(n)), populate); err != nil {
 		r.Note = fmt.Sprintf("no hugetlb pages: %v", err)
 		return false, mapOver(r.Off, n, unix.PROT_NONE, anon|unix.MAP_NORESERVE) == nil
 	}

@@ -149,10 +149,10 @@ func TestTouchReportsWhatTheSystemDoesNotGive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := touch(Bytes(r.Off, int(2*page))); err != nil {
+	if err := touch(Bytes(r.Off, int(2*page)), 0, int(2*page)); err != nil {
 		t.Error(err)
 	}
-	if err := touch(Bytes(r.Off, int(r.Size))); err == nil || !strings.Contains(err.Error(), "populated") {
+	if err := touch(Bytes(r.Off, int(r.Size)), 0, int(r.Size)); err == nil || !strings.Contains(err.Error(), "populated") {
 		t.Errorf("touching beyond the end: %v", err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/odp-go/godp/internal/sys"
 )
 
-// touch writes to every page; a page that the kernel can't give is an error here and
+// touch writes to every page from one offset to another; a page that the kernel can't give is an error here and
 // not the end of the process.
-func touch(b []byte) (err error) {
+func touch(b []byte, from, to int) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
@@ -27,7 +27,7 @@ func touch(b []byte) (err error) {
 			err = fmt.Errorf("the system gives no memory for it: %s of %s were populated: free memory or raise the limits", sys.Size(at), sys.Size(uint64(len(b))))
 		}
 	}()
-	for off := 0; off < len(b); off += int(page) {
+	for off := from; off < to; off += int(page) {
 		atomic.AddUint32((*uint32)(unsafe.Pointer(&b[off])), 0)
 	}
 	return nil

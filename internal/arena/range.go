@@ -3,6 +3,7 @@
 package arena
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"sort"
@@ -109,14 +110,38 @@ func drop(r *Range, reuse bool) {
 // read before, so that populating never gets a process killed; huge pages are tried
 // first when asked for, and what was got is in Backing and Note. Control plane, any
 // goroutine.
-func New(cfg Config) (*Range, error) {
+func New(cfg Config) (*Range, error) { return NewContext(context.Background(), cfg) }
+
+// populateStep is how much is populated before ctx is looked at again; at a gigabyte
+// a second that is every 60 ms.
+var populateStep = 64 << 20
+
+// inSteps populates b piece by piece, until ctx ends.
+func inSteps(ctx context.Context, b []byte, populate func(b []byte, from, to int) error) error {
+	for from := 0; from < len(b); from += populateStep {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("stopped when %s of %s were populated: %w", sys.Size(uint64(from)), sys.Size(uint64(len(b))), err)
+		}
+		if err := populate(b, from, min(from+populateStep, len(b))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NewContext is New that gives up, and gives all memory back, when ctx ends meanwhile:
+// gigabytes take seconds.
+func NewContext(ctx context.Context, cfg Config) (*Range, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("arena: %s: %w", cfg.Name, err)
+	}
 	r, err := take(&cfg)
 	if err != nil {
 		return nil, err
 	}
 	backing.Lock()
 	defer backing.Unlock()
-	clean, err := back(r, cfg.Huge)
+	clean, err := back(ctx, r, cfg.Huge)
 	if err != nil {
 		err = fmt.Errorf("arena: %s: %s: %w", cfg.Name, sys.Size(r.Size), err)
 		drop(r, clean)

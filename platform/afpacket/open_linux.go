@@ -51,7 +51,7 @@ func (v drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.D
 	if err := o.Err(); err != nil {
 		return nil, err
 	}
-	if err := d.open(name); err != nil {
+	if err := d.open(ctx, name); err != nil {
 		d.undo()
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (d *device) refuse(what, why string) error {
 	return nil
 }
 
-func (d *device) open(name string) error {
+func (d *device) open(ctx context.Context, name string) error {
 	nrx, ntx := max(d.cfg.RxQueues, 1), max(d.cfg.TxQueues, 1)
 	if nrx > maxQueues || ntx > maxQueues {
 		return &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("%d receive and %d send queues", nrx, ntx), Cure: fmt.Sprintf("allowed are 1 to %d", maxQueues)}
@@ -96,7 +96,7 @@ func (d *device) open(name string) error {
 	if err := d.h.Guard(d.name, l.Name, d.cfg.TakeOver, d.cfg.Log); err != nil {
 		return err
 	}
-	if err := d.makePool(l.Name); err != nil {
+	if err := d.makePool(ctx, l.Name); err != nil {
 		return err
 	}
 	if d.ctl, err = d.socket(); err != nil {
@@ -141,7 +141,7 @@ func (d *device) checkOffloads() error {
 	return nil
 }
 
-func (d *device) makePool(name string) error {
+func (d *device) makePool(ctx context.Context, name string) error {
 	if d.pool = d.cfg.Pool; d.pool != nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (d *device) makePool(name string) error {
 	if n == 0 {
 		n = defaultPackets
 	}
-	p, err := buffer.NewPool(d.cfg.Set, buffer.PoolConfig{Name: "afpacket " + name, Num: n, Strict: d.cfg.Strict})
+	p, err := buffer.NewPoolContext(ctx, d.cfg.Set, buffer.PoolConfig{Name: "afpacket " + name, Num: n, Strict: d.cfg.Strict})
 	if err != nil {
 		return d.fail("make the pool", err, "")
 	}

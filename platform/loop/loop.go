@@ -112,7 +112,7 @@ func (drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Dev
 	if cfg.Pool != nil {
 		d.pool = cfg.Pool
 	} else {
-		sp, err := acquirePool(cfg, d.seed)
+		sp, err := acquirePool(ctx, cfg, d.seed)
 		if err != nil {
 			return nil, fmt.Errorf("device %q: %w", full, err)
 		}
@@ -225,6 +225,7 @@ func (d *device) Close() error {
 			r.seeds = nil
 			for _, f := range r.from {
 				for n := f.DequeueEvents(buffer.EventsOf(b[:])); n > 0; n = f.DequeueEvents(buffer.EventsOf(b[:])) {
+					buffer.TakeOver(b[:n])
 					buffer.FreePackets(nil, b[:n])
 				}
 			}

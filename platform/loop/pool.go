@@ -3,6 +3,7 @@
 package loop
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -26,7 +27,7 @@ var (
 
 const defaultPackets = 8192
 
-func acquirePool(cfg driver.Config, seed int) (*sharedPool, error) {
+func acquirePool(ctx context.Context, cfg driver.Config, seed int) (*sharedPool, error) {
 	poolsMu.Lock()
 	defer poolsMu.Unlock()
 	sp := pools[cfg.Set]
@@ -35,7 +36,7 @@ func acquirePool(cfg driver.Config, seed int) (*sharedPool, error) {
 		if n == 0 {
 			n = defaultPackets + 2*seed
 		}
-		p, err := buffer.NewPool(cfg.Set, buffer.PoolConfig{Name: "loop", Num: n, Strict: cfg.Strict})
+		p, err := buffer.NewPoolContext(ctx, cfg.Set, buffer.PoolConfig{Name: "loop", Num: n, Strict: cfg.Strict})
 		if err != nil {
 			return nil, err
 		}

@@ -30,7 +30,9 @@ func (r *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 		return r.recvSeeds(pkts), nil
 	}
 	if len(r.from) == 1 {
-		return r.from[0].DequeueEvents(buffer.EventsOf(pkts)), nil
+		n := r.from[0].DequeueEvents(buffer.EventsOf(pkts))
+		buffer.TakeOver(pkts[:n])
+		return n, nil
 	}
 	n := 0
 	for range r.from {
@@ -42,6 +44,7 @@ func (r *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 			r.next = 0
 		}
 	}
+	buffer.TakeOver(pkts[:n])
 	return n, nil
 }
 
@@ -111,7 +114,9 @@ func (t *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 	done := 0
 	for done < len(pkts) {
 		plain := t.plain(pkts[done:], mtu)
+		buffer.HandOver(pkts[done : done+plain])
 		n := f.EnqueueEvents(buffer.EventsOf(pkts[done : done+plain]))
+		buffer.TakeOver(pkts[done+n : done+plain])
 		done += n
 		switch {
 		case done == len(pkts):
@@ -176,6 +181,7 @@ func (t *txQueue) oddOne(w *worker.Worker, k *buffer.Packet, mtu int, f *ring.SP
 	}
 	buffer.FreePackets(w, t.one[:])
 	t.one[0] = c
+	buffer.HandOver(t.one[:])
 	f.EnqueueEvents(buffer.EventsOf(t.one[:]))
 	return true
 }
@@ -220,6 +226,7 @@ func (t *txQueue) sendSpread(w *worker.Worker, pkts []*buffer.Packet) int {
 		}
 		t.one[0] = k
 		if t.plain(t.one[:], mtu) == 1 {
+			buffer.HandOver(t.one[:])
 			to.f.EnqueueEvents(buffer.EventsOf(t.one[:]))
 		} else if !t.oddOne(w, k, mtu, to.f) {
 			return i

@@ -11,6 +11,7 @@ package null
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"slices"
 	"sync/atomic"
@@ -62,7 +63,7 @@ func (drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Dev
 		if feed > 0 {
 			pc.Num, pc.Cache = max(cfg.PoolPackets, feedPackets), 0
 		}
-		p, err := buffer.NewPool(cfg.Set, pc)
+		p, err := buffer.NewPoolContext(ctx, cfg.Set, pc)
 		if err != nil {
 			return nil, fmt.Errorf("device %q: %w", full, err)
 		}
@@ -70,7 +71,10 @@ func (drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Dev
 	}
 	d.mtu.Store(65535)
 	d.promisc.Store(cfg.Promisc)
-	d.mac.Store(&net.HardwareAddr{0x02, 0, 0, 0, 0, 0})
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	a := h.Sum32() // locally administered, from the name
+	d.mac.Store(&net.HardwareAddr{0x02, 0x11, byte(a >> 24), byte(a >> 16), byte(a >> 8), byte(a)})
 	d.info = driver.Info{
 		Name: full, Driver: "null", RxQueues: nrx, TxQueues: ntx,
 		RxSlots: cfg.RxSlots, TxSlots: cfg.TxSlots, ZeroCopy: true, SplitDir: true, HWHash: true,

@@ -103,3 +103,36 @@ func TestFeed(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two devices have two addresses, each locally administered and the same each time.
+func TestAddresses(t *testing.T) {
+	set, err := worker.NewSet(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for _, name := range []string{"null:0", "null:1", "null:a", "null:0"} {
+		p, err := pktio.Open(t.Context(), set, name, pktio.Config{Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mac := p.MAC()
+		if len(mac) != 6 || mac[0]&3 != 2 {
+			t.Errorf("%s: %v is no unicast address that is locally administered", name, mac)
+		}
+		if was := seen[mac.String()]; was != "" && was != name {
+			t.Errorf("%s and %s are both %v", was, name, mac)
+		}
+		seen[mac.String()] = name
+		mac[5]++ // the caller's own
+		if p.MAC()[5] == mac[5] {
+			t.Error("the address is not a copy")
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("%d addresses of 3 devices", len(seen))
+	}
+}
