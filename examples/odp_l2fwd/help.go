@@ -18,6 +18,7 @@ const helpText = `odp_l2fwd: forward packets between interfaces (layer 2)
 Interfaces (KIND:DEVICE):
   netmap:eth0  netmap:eth0-2 (ring)  netmap:eth0^ (host)  vale0:a  netmap:x{1 netmap:x}1 (pipe)
   afpacket:eth0     any Linux interface, through packet sockets
+  afxdp:eth0        the same through AF_XDP, past the host's own stack
   tap:tap0          an interface of this host whose other end is the program
   pcap:in=FILE,out=FILE   replays a capture, captures what is sent (either may be left out)
   fault(loss=1%):IF  pcapdump(FILE):IF  trace():IF   any of these, with faults, or recorded

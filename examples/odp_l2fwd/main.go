@@ -16,6 +16,7 @@ import (
 
 	"github.com/odp-go/godp/examples/internal/opt"
 	_ "github.com/odp-go/godp/platform/afpacket"
+	_ "github.com/odp-go/godp/platform/afxdp"
 	_ "github.com/odp-go/godp/platform/loop"
 	_ "github.com/odp-go/godp/platform/netmap"
 	_ "github.com/odp-go/godp/platform/null"

@@ -38,7 +38,7 @@ func init() {
 // The program forwards between real interfaces; killed, it leaves nothing behind, and
 // started again it forwards again.
 func TestRealInterfacesAndKill(t *testing.T) {
-	for _, kind := range []string{"afpacket"} {
+	for _, kind := range []string{"afpacket", "afxdp"} {
 		t.Run(kind, func(t *testing.T) {
 			l := netlab.Line(t, netlab.Config{})
 			for round := range 2 {

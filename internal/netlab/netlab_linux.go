@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -115,6 +116,29 @@ func (h *Host) SetMTU(name string, mtu int) {
 	})
 }
 
+// FinishChecksums makes the host finish the checksums of what it sends out of an
+// interface, and cut it into segments, as if there were no hardware to do it.
+func (h *Host) FinishChecksums(name string) {
+	h.Do(func() {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+		h.check("socket", err)
+		defer unix.Close(fd)
+		v := [2]uint32{0x17, 0} // ETHTOOL_STXCSUM
+		r := struct {
+			name [unix.IFNAMSIZ]byte
+			data unsafe.Pointer
+			_    [16]byte
+		}{data: unsafe.Pointer(&v)}
+		copy(r.name[:], name)
+		var pin runtime.Pinner
+		pin.Pin(&v)
+		defer pin.Unpin()
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&r))); errno != 0 {
+			h.check("checksums of "+name, errno)
+		}
+	})
+}
+
 // Addr gives an interface an address such as 10.9.0.1/24.
 func (h *Host) Addr(name, cidr string) {
 	h.Do(func() {
@@ -151,6 +175,16 @@ func (h *Host) Promisc(name string) (n int) {
 		n = l.Attrs().Promisc
 	})
 	return n
+}
+
+// Program returns the id of the XDP program on an interface of the calling thread's
+// namespace, 0 = none.
+func Program(name string) uint32 {
+	l, err := netlink.LinkByName(name)
+	if err != nil || l.Attrs().Xdp == nil {
+		return 0
+	}
+	return l.Attrs().Xdp.ProgId
 }
 
 // Cable joins two hosts by a veth pair, whose ends are up. queues is how many queues

@@ -128,3 +128,36 @@ func (h *Handle) SetUp() error {
 	r.flags |= unix.IFF_UP
 	return h.ioctl(unix.SIOCSIFFLAGS, unsafe.Pointer(&r))
 }
+
+// OpenPromisc makes the socket that SetPromisc needs: it must be of the interface's
+// namespace.
+func (h *Handle) OpenPromisc() error {
+	return h.gate.Do("socket(AF_PACKET)", func() (err error) {
+		h.packet, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+		return err
+	})
+}
+
+// SetPromisc asks for promiscuous mode, or takes it back. The wish is kept by a socket:
+// the kernel takes it back when the process ends, however it ends.
+func (h *Handle) SetPromisc(on bool) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.packet < 0 {
+		return unix.EBADF
+	}
+	if on == h.promisc {
+		return nil
+	}
+	opt, name := unix.PACKET_DROP_MEMBERSHIP, "setsockopt(PACKET_DROP_MEMBERSHIP)"
+	if on {
+		opt, name = unix.PACKET_ADD_MEMBERSHIP, "setsockopt(PACKET_ADD_MEMBERSHIP)"
+	}
+	err := h.gate.Do(name, func() error {
+		return unix.SetsockoptPacketMreq(h.packet, unix.SOL_PACKET, opt, &unix.PacketMreq{Ifindex: int32(h.Index), Type: unix.PACKET_MR_PROMISC})
+	})
+	if err == nil {
+		h.promisc = on
+	}
+	return err
+}

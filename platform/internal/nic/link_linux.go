@@ -19,9 +19,11 @@ import (
 type Handle struct {
 	Index int
 
-	gate  Gate
-	route int // rtnetlink, for requests
-	inet  int // for ioctls
+	gate    Gate
+	route   int // rtnetlink, for requests
+	inet    int // for ioctls
+	packet  int // for promiscuous mode; -1 = none
+	promisc bool
 
 	mu  sync.Mutex // one request at a time
 	seq uint32
@@ -56,7 +58,7 @@ const (
 
 // Open finds an interface by its name or alternative name.
 func Open(gate Gate, name string) (*Handle, error) {
-	h := &Handle{gate: gate, route: -1, inet: -1, buf: make([]byte, 64<<10)}
+	h := &Handle{gate: gate, route: -1, inet: -1, packet: -1, buf: make([]byte, 64<<10)}
 	err := gate.Do("socket(AF_NETLINK)", func() (err error) {
 		h.route, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 		return err
@@ -85,12 +87,12 @@ func Open(gate Gate, name string) (*Handle, error) {
 func (h *Handle) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, fd := range []int{h.route, h.inet} {
+	for _, fd := range []int{h.route, h.inet, h.packet} {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
 	}
-	h.route, h.inet = -1, -1
+	h.route, h.inet, h.packet = -1, -1, -1
 }
 
 // unknown explains that there is no such interface.
