@@ -44,7 +44,6 @@ type device struct {
 	ownPool bool
 	rx      rxQueue
 	tx      txQueue
-	notes   []string
 	state   relax.Uint32
 	mtu     atomic.Int64
 }
