@@ -49,19 +49,21 @@ var (
 	nicSkips      = skips(noPktio)
 	plainNICSkips = skips(noPktio)
 	softSkips     = skips(noPktio, noControl)
+	realSkips     = skips(noPktio, map[string]Capability{"PKTIO-31": CapSetMAC}) // afpacket and afxdp on veth
 )
 
 // knownSkips are the lists of the platforms of this repository, by the names that
 // KnownSkips takes.
 var knownSkips = map[string]map[string]Capability{
-	"loop":      loopSkips,
+	"loop":     loopSkips,
+	"afpacket": realSkips, "afxdp": realSkips,
 	"nmsim nic": nicSkips, "nmsim nic-freebsd": plainNICSkips,
 	"nmsim pipe": softSkips, "nmsim pipe-freebsd": softSkips, "nmsim vale": softSkips, "nmsim vale-freebsd": softSkips,
 }
 
 // KnownSkips returns the committed list of expected skips of a platform of this
 // repository, for Factory.Skips; nil when there is none, and skips are not judged. The
-// names are "loop", and for in-process netmap "nmsim nic" (two cards on a cable, with frames
+// names are "loop", "afpacket" and "afxdp" (both on veth), and for in-process netmap "nmsim nic" (two cards on a cable, with frames
 // of several slots), "nmsim pipe", "nmsim vale", and the same with "-freebsd" (its cards are
 // without such frames). The lists of areas without devices are in that of loop only.
 func KnownSkips(platform string) map[string]Capability { return maps.Clone(knownSkips[platform]) }

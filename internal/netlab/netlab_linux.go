@@ -3,6 +3,7 @@
 package netlab
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/odp-go/godp/internal/testkit"
+	"github.com/odp-go/godp/pktio/driver"
 )
 
 // Host is a network namespace.
@@ -220,14 +222,7 @@ func Line(t testing.TB, cfg Config) *Lab {
 		cfg.MTU = 1500
 	}
 	l := &Lab{NewHost(t, "host A"), NewHost(t, "forwarder"), NewHost(t, "host B")}
-	l.F.Do(func() { // the forwarder's own stack keeps quiet
-		for _, k := range []string{"all", "default"} {
-			p := filepath.Join("/proc/sys/net/ipv6/conf", k, "disable_ipv6")
-			if err := os.WriteFile(p, []byte("1"), 0); err != nil && !os.IsNotExist(err) {
-				t.Log(err)
-			}
-		}
-	})
+	l.F.Quiet()
 	Cable(l.A, "a0", l.F, "f0", cfg.MTU, cfg.Queues)
 	Cable(l.B, "b0", l.F, "f1", cfg.MTU, cfg.Queues)
 	for h, i := range map[*Host]int{l.A: 1, l.B: 2} {
@@ -236,4 +231,45 @@ func Line(t testing.TB, cfg Config) *Lab {
 		h.Addr(dev, fmt.Sprintf("fd09::%d/64", i))
 	}
 	return l
+}
+
+// Quiet keeps the host's own stack from sending anything by itself, on interfaces that
+// are made from now on.
+func (h *Host) Quiet() {
+	h.Do(func() {
+		for _, k := range []string{"all", "default"} {
+			if err := os.WriteFile(filepath.Join("/proc/sys/net/ipv6/conf", k, "disable_ipv6"), []byte("1"), 0); err != nil && !os.IsNotExist(err) {
+				h.t.Log(err)
+			}
+		}
+	})
+}
+
+// Driver opens the devices of another driver in the namespace of a host. They are called
+// by the name that Driver is registered under.
+type Driver struct {
+	Host *Host
+	Kind string
+	driver.Driver
+}
+
+// Open implements driver.Driver.
+func (v Driver) Open(ctx context.Context, name string, cfg driver.Config) (d driver.Device, err error) {
+	v.Host.Do(func() { d, err = v.Driver.Open(ctx, name, cfg) })
+	if err != nil {
+		return nil, err
+	}
+	return named{d, v.Kind, v.Kind + ":" + name}, nil
+}
+
+// named is a device that is called something else.
+type named struct {
+	driver.Device
+	kind, name string
+}
+
+func (d named) Info() driver.Info {
+	i := d.Device.Info()
+	i.Driver, i.Name = d.kind, d.name
+	return i
 }
