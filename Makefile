@@ -42,6 +42,16 @@ heavy: ## the rounds that take minutes: opens and closes, order, wake-ups
 bite: ## the conformance suites against broken implementations (quiet machine)
 	$(GO) test ./conformance -conformance.bite -run Bite -v -timeout 20m
 
+fuzz: ## every fuzz target, one after the other, FUZZTIME=30s each
+	@set -e; for f in $$(grep -rl --include='*_test.go' '^func Fuzz' . | sort); do \
+	  for n in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$f); do \
+	    echo "$$(dirname $$f) $$n"; \
+	    (cd $$(dirname $$f) && $(GO) test . -run '^$$' -fuzz "^$$n\$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 2s); \
+	  done; done
+
+scribble: ## every mode on rings that another process scribbles on, SCRIBBLE=60s a mode
+	$(GO) test ./examples/odp_l2fwd -run Scribble -scribble $(or $(SCRIBBLE),60s) -timeout 30m -v
+
 bench: ## benchmarks of all packages, once each
 	$(GO) test -run '^$$' -bench . -benchtime 200ms $(PKG)
 
@@ -56,4 +66,4 @@ lint: ## gofmt, vet, staticcheck
 	cd tools && GOWORK=off $(GO) build -o ../bin/staticcheck honnef.co/go/tools/cmd/staticcheck
 	bin/staticcheck $(PKG)
 
-.PHONY: bite help demo odp test race portable invariants stress matrix idle heavy bench cross lint
+.PHONY: fuzz scribble bite help demo odp test race portable invariants stress matrix idle heavy bench cross lint

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/odp-go/godp/internal/arena"
 	"github.com/odp-go/godp/internal/invariants"
@@ -24,6 +25,7 @@ const (
 	poisonSpan = 256 // bytes at the start of a buffer that are looked at
 
 	ownerKernel = 1 << 31 // in coldPart.owner
+	ownerQueue  = 1 << 30 // the same: it is in a queue
 )
 
 // checkAlloc takes events out of the pool: they must be free and untouched.
@@ -64,6 +66,8 @@ func (p *Pool) checkFree(w *worker.Worker, ev []uintptr) {
 			panic(fmt.Sprintf("buffer: pool %q: event %d is freed by %s after it was sent by %s; it was allocated by %s", p.cfg.Name, e.index, place(uint64(site)), place(c.freed), place(c.site.LoadAcq())))
 		case e.state != stateAlloc:
 			panic(fmt.Sprintf("buffer: pool %q: event %d is freed in state %d by %s", p.cfg.Name, e.index, e.state, place(uint64(site))))
+		case c.owner.LoadAcq()&ownerQueue != 0:
+			panic(fmt.Sprintf("buffer: pool %q: event %d is freed by %s while it is in a queue", p.cfg.Name, e.index, place(uint64(site))))
 		}
 		c.freed = uint64(site)
 		c.owner.StoreRel(0)
@@ -148,7 +152,8 @@ func caller() uintptr {
 		in, known := inside.Load(pc)
 		if !known {
 			f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-			in = strings.Contains(f.Function, "godp/buffer.(") || strings.Contains(f.Function, "godp/buffer.Free") || strings.Contains(f.Function, "godp/buffer.free")
+			in = strings.Contains(f.Function, "godp/buffer.(") || strings.Contains(f.Function, "godp/buffer.Free") || strings.Contains(f.Function, "godp/buffer.free") ||
+				strings.Contains(f.Function, "godp/buffer.Check") || strings.Contains(f.Function, "godp/queue.(*Queue)") || strings.Contains(f.Function, "godp/schedule.(*Queue)")
 			inside.Store(pc, in)
 		}
 		if !in.(bool) {
@@ -183,7 +188,10 @@ func (p *Pool) holders() string {
 		if owner&ownerKernel != 0 {
 			what = "in the kernel's hands, allocated"
 		}
-		if owner &^= ownerKernel; owner > 1 {
+		if owner&ownerQueue != 0 {
+			what = "in a queue, allocated"
+		}
+		if owner &^= ownerKernel | ownerQueue; owner > 1 {
 			who = fmt.Sprintf("worker %d", owner-2)
 		}
 		count[fmt.Sprintf("%s by %s at %s", what, who, place(c.site.LoadAcq()))]++
@@ -194,4 +202,60 @@ func (p *Pool) holders() string {
 	}
 	sort.Strings(lines)
 	return ": " + strings.Join(lines, "; ")
+}
+
+// CheckEnqueue is called by queues, before others can see the events: under the
+// invariants tag it panics when one of them is free or in a queue already, and from
+// then on freeing it is a failure. What is no event of an open pool is not looked at.
+// Without the tag it does nothing.
+func CheckEnqueue(queue string, ev []*Event) {
+	if !checked {
+		return
+	}
+	site := caller()
+	for _, e := range ev {
+		c := coldOf(e)
+		if c == nil {
+			continue
+		}
+		switch owner := c.owner.LoadAcq(); {
+		case owner == 0:
+			panic(fmt.Sprintf("buffer: event %d is put into queue %q by %s: it was freed by %s", e.index, queue, place(uint64(site)), place(c.freed)))
+		case owner&ownerQueue != 0:
+			panic(fmt.Sprintf("buffer: event %d is put into queue %q by %s: it is in a queue already", e.index, queue, place(uint64(site))))
+		default:
+			c.owner.StoreRel(owner | ownerQueue)
+		}
+	}
+}
+
+// CheckDequeue is called by queues when they hand events to a worker (nil: the
+// control plane), and for those that an enqueue did not accept. See CheckEnqueue.
+func CheckDequeue(w *worker.Worker, ev []*Event) {
+	if !checked {
+		return
+	}
+	for _, e := range ev {
+		if c := coldOf(e); c != nil {
+			if owner := c.owner.LoadAcq(); owner&ownerQueue != 0 {
+				c.owner.StoreRel(owner&ownerKernel | uint32(w.ID()+2))
+			}
+		}
+	}
+}
+
+// coldOf finds the cold part of what may be an event: the header is not read before it
+// is known to be one.
+func coldOf(e *Event) *coldPart {
+	a := uintptr(unsafe.Pointer(e))
+	for i := range pools {
+		p := pools[i].Load()
+		if p == nil {
+			continue
+		}
+		if off := a - p.store.base; off < uintptr(p.store.num)<<6 && off&63 == 0 {
+			return p.cold(e)
+		}
+	}
+	return nil
 }

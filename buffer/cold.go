@@ -25,7 +25,7 @@ import (
 //	40 site     invariants: where it was allocated (program counter)
 //	48 freed    invariants: where it was freed
 //	56 owner    invariants: id + 2 of the worker, 1 = control plane, 0 = in the pool;
-//	            the high bit: a driver gave the buffer to the kernel
+//	            the high bit: a driver gave the buffer to the kernel; bit 30: it is in a queue
 type coldPart struct {
 	time    uint64
 	user    uint64

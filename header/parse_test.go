@@ -219,17 +219,6 @@ func TestParseMutated(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
-	for _, c := range cases {
-		f.Add(c.frame)
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) < 1<<16 {
-			check(t, b)
-		}
-	})
-}
-
 func TestParseNoAllocs(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() {
 		for _, c := range cases {

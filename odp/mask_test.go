@@ -106,20 +106,6 @@ func TestMaskModel(t *testing.T) {
 	})
 }
 
-func FuzzParseMask(f *testing.F) {
-	f.Add("0xf0")
-	f.Add("")
-	f.Fuzz(func(t *testing.T, s string) {
-		m, err := ParseMask(s)
-		if err != nil {
-			return
-		}
-		if p, err := ParseMask(m.String()); err != nil || p != m {
-			t.Fatalf("%q: %s does not read back: %v", s, m, err)
-		}
-	})
-}
-
 func TestDefaultMasks(t *testing.T) {
 	eight := MaskRange(0, 7)
 	for _, c := range []struct {

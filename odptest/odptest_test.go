@@ -95,17 +95,6 @@ func TestFrameRoundTrip(t *testing.T) {
 	})
 }
 
-func FuzzParseFrame(f *testing.F) {
-	f.Add(Frame{}.Bytes())
-	f.Add(Frame{VLAN: []uint16{1, 2}, DstIP: netip.MustParseAddr("::1")}.Bytes())
-	f.Fuzz(func(t *testing.T, b []byte) {
-		_, err := ParseFrame(b)
-		if err != nil && !errors.Is(err, ErrFrame) {
-			t.Fatal(err)
-		}
-	})
-}
-
 func TestDescribe(t *testing.T) {
 	for _, c := range []struct {
 		b    []byte
@@ -148,9 +137,16 @@ func TestPcapRoundTrip(t *testing.T) {
 	}
 }
 
-func FuzzDecodePcap(f *testing.F) {
+// FuzzBytes gives any bytes to the readers of frames and capture files.
+func FuzzBytes(f *testing.F) {
+	f.Add(Frame{}.Bytes())
+	f.Add(Frame{VLAN: []uint16{1, 2}, DstIP: netip.MustParseAddr("::1")}.Bytes())
 	f.Add(EncodePcap(Frames(3, Frame{})))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		if _, err := ParseFrame(b); err != nil && !errors.Is(err, ErrFrame) {
+			t.Fatal(err)
+		}
+		Describe(b)
 		frames, err := DecodePcap(b)
 		if err == nil && len(b) > 0 {
 			if again, err := DecodePcap(EncodePcap(frames)); err != nil || len(again) != len(frames) {

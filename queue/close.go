@@ -61,6 +61,7 @@ func (q *Queue) Drain(ctx context.Context, w *worker.Worker) (int, error) {
 		if n == 0 {
 			return total, nil
 		}
+		buffer.CheckDequeue(w, ev[:n])
 		buffer.FreeEvents(w, ev[:n])
 		total += n
 	}

@@ -70,7 +70,7 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cfg := queue.Config{
 			Name: "model", Size: rapid.IntRange(1, 70).Draw(rt, "size"),
-			EnqMode: drawMode(rt, "enqueue"), DeqMode: drawMode(rt, "dequeue"),
+			EnqMode: drawMode(rt, "enqueue"), DeqMode: drawMode(rt, "dequeue"), NonBlocking: drawProgress(rt),
 		}
 		cfg.Threshold = rapid.IntRange(0, cfg.Size).Draw(rt, "threshold")
 		q, ws, end := made(rt, 2, cfg)
@@ -158,7 +158,7 @@ type step struct {
 // by testkit.History.
 func TestModelThreads(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		cfg := queue.Config{Size: rapid.SampledFrom([]int{1, 4, 32}).Draw(rt, "size"), EnqMode: drawMode(rt, "enqueue"), DeqMode: drawMode(rt, "dequeue")}
+		cfg := queue.Config{Size: rapid.SampledFrom([]int{1, 4, 32}).Draw(rt, "size"), EnqMode: drawMode(rt, "enqueue"), DeqMode: drawMode(rt, "dequeue"), NonBlocking: drawProgress(rt)}
 		users := rapid.IntRange(1, 3).Draw(rt, "users")
 		q, ws, end := made(rt, users, cfg)
 		defer end()
@@ -216,4 +216,8 @@ func TestModelThreads(t *testing.T) {
 			rt.Fatal(err)
 		}
 	})
+}
+
+func drawProgress(rt *rapid.T) queue.Progress {
+	return rapid.SampledFrom([]queue.Progress{queue.Blocking, queue.LockFree, queue.WaitFree}).Draw(rt, "progress")
 }

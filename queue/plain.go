@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/queue/ring"
 	"github.com/odp-go/godp/worker"
@@ -115,6 +116,8 @@ type Queue struct {
 	context     atomic.Pointer[any]
 	_           relax.Pad
 	mu          sync.Mutex // calls of the control plane, Close
+
+	enqOne, deqOne invariants.Exclusive // of sides that are MTUnsafe
 }
 
 var (
@@ -246,6 +249,9 @@ func (q *Queue) Enqueue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	if !q.ignoreOrder {
 		w.AwaitTurn()
 	}
+	if invariants.Enabled {
+		return q.checkedPut(w, ev), nil
+	}
 	var n int
 	switch q.kind { // put, without its call
 	case spsc:
@@ -277,6 +283,9 @@ func (q *Queue) enqueueControl(w *worker.Worker, ev []*buffer.Event) (int, error
 	defer q.mu.Unlock()
 	if err := gate(&q.enq); err != nil {
 		return 0, err
+	}
+	if invariants.Enabled {
+		return q.checkedPut(nil, ev), nil
 	}
 	n := q.put(nil, ev)
 	if n < len(ev) {
@@ -329,6 +338,9 @@ func (q *Queue) Dequeue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	if w == nil || q.deq.LoadAcq() != open {
 		return q.dequeueControl(w, ev)
 	}
+	if invariants.Enabled {
+		return q.checkedTake(w, ev), nil
+	}
 	switch q.kind { // take, without its call
 	case spsc:
 		return q.spsc.DequeueEvents(ev), nil
@@ -353,6 +365,9 @@ func (q *Queue) dequeueControl(w *worker.Worker, ev []*buffer.Event) (int, error
 	defer q.mu.Unlock()
 	if err := gate(&q.deq); err != nil {
 		return 0, err
+	}
+	if invariants.Enabled {
+		return q.checkedTake(nil, ev), nil
 	}
 	return q.take(nil, ev), nil
 }

@@ -202,7 +202,10 @@ func TestABILayout(t *testing.T) {
 			t.Errorf("%s: pools without a name: %v", c.port, errno)
 		}
 		g := &region{c: w.v.c, base: r.m.Off(), size: r.reg.MemSize}
-		if err := g.findBuffers(c.port, r.nif); err != nil || g.bufs.total != p.BufObjTotal || uint64(g.bufs.base64)<<6 != r.m.Off()+p.BufOffset {
+		f := iface{f: r.nif}
+		f.tx, f.rx = r.nif.Rings()
+		f.htx, f.hrx = r.nif.HostRings()
+		if err := g.findBuffers(c.port, f); err != nil || g.bufs.total != p.BufObjTotal || uint64(g.bufs.base64)<<6 != r.m.Off()+p.BufOffset {
 			t.Errorf("%s: buffers worked out as %+v, the kernel says %+v, %v", c.port, g.bufs, p, err)
 		}
 		t.Logf("%s: region %d: %d x %d, %d x %d, %d x %d", c.port, p.MemID, p.IfObjTotal, p.IfObjSize, p.RingObjTotal, p.RingObjSize, p.BufObjTotal, p.BufObjSize)

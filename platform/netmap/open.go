@@ -25,7 +25,7 @@ var ownOptions = []string{"mode", "ring", "mem", "flags", "exclusive", "headroom
 // handle is one bound descriptor.
 type handle struct {
 	fd  int
-	nif *abi.If
+	nif iface
 }
 
 // opening is the state of one Open. Whatever it holds is given back by undo.
@@ -261,7 +261,7 @@ func (o *opening) bind(what string, mode uint32, num uint16, dir uint64) (handle
 	if err != nil {
 		return handle{}, err
 	}
-	d.reg.takeExtra(f, got.ExtraBufs)
+	d.reg.takeExtra(f.f, got.ExtraBufs)
 	h := handle{fd, f}
 	if o.joint != nil {
 		o.joint[key] = h

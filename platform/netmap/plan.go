@@ -30,9 +30,8 @@ func (o *opening) bindRx() error {
 			if err != nil {
 				return err
 			}
-			_, n := h.nif.Rings()
 			q := d.newRx()
-			if err := d.addRings(q, h, 0, n); err != nil {
+			if err := d.addRings(q, h, 0, h.nif.rx); err != nil {
 				return err
 			}
 			break
@@ -55,7 +54,7 @@ func (o *opening) oneRx(i uint16) error {
 	if err != nil {
 		return err
 	}
-	if _, n := h.nif.Rings(); uint32(i) >= n {
+	if n := h.nif.rx; uint32(i) >= n {
 		return o.noRing("receive", uint32(i), n)
 	}
 	return o.d.addRings(o.d.newRx(), h, uint32(i), 1)
@@ -71,7 +70,7 @@ func (o *opening) manyRx(queues int) error {
 	if err != nil {
 		return err
 	}
-	_, n := h.nif.Rings()
+	n := h.nif.rx
 	if queues > int(n) {
 		if err := o.refuse("receive queues", fmt.Sprintf("%d asked, the port has %d receive rings", queues, n)); err != nil {
 			return err
@@ -108,8 +107,7 @@ func (o *opening) hostRx(mode uint32, i uint16) error {
 	if err != nil {
 		return err
 	}
-	_, nic := h.nif.Rings()
-	_, host := h.nif.HostRings()
+	nic, host := h.nif.rx, h.nif.hrx
 	first, n := nic, host
 	if mode == abi.ModeOneSW {
 		first, n = nic+uint32(i), 1
@@ -167,7 +165,7 @@ func (o *opening) oneTx(i uint32, asked bool) error {
 	if err != nil {
 		return err
 	}
-	n, _ := h.nif.Rings()
+	n := h.nif.tx
 	if o.d.txRings = n; i >= n && asked {
 		return o.noRing("send", i, n)
 	}
@@ -180,11 +178,10 @@ func (o *opening) hostTx(mode uint32, i uint32) error {
 	if err != nil {
 		return err
 	}
-	nic, _ := h.nif.Rings()
 	if o.spec.Mode == abi.ModeNICSW {
 		o.d.note(fmt.Sprintf("send queue %d is the host's: up into the system's stack", len(o.d.tx)))
 	}
-	return o.d.addTx(h, nic+i)
+	return o.d.addTx(h, h.nif.tx+i)
 }
 
 func (d *device) newRx() *rxQueue {
@@ -195,15 +192,13 @@ func (d *device) newRx() *rxQueue {
 
 // addRings adds rings first to first+n-1 of a descriptor to a queue.
 func (d *device) addRings(q *rxQueue, h handle, first, n uint32) error {
-	nic, host := uint32(0), uint32(0)
-	_, nic = h.nif.Rings()
-	_, host = h.nif.HostRings()
+	nic, host := h.nif.rx, h.nif.hrx
 	d.rxRings = nic
 	for i := first; i < first+n; i++ {
 		if i >= nic+host {
 			return &Error{Op: fmt.Sprintf("find receive ring %d", i), Device: d.name, Why: fmt.Sprintf("the port has %d and %d host rings", nic, host)}
 		}
-		r, err := d.ringOf("receive", h, h.nif.RxEntry(i), i, nic)
+		r, err := d.ringOf("receive", h, h.nif.rxEntry(i), i, nic)
 		if err != nil {
 			return err
 		}
@@ -214,9 +209,11 @@ func (d *device) addRings(q *rxQueue, h handle, first, n uint32) error {
 }
 
 func (d *device) addTx(h handle, i uint32) error {
-	nic, _ := h.nif.Rings()
-	d.txRings = nic
-	r, err := d.ringOf("send", h, h.nif.TxEntry(i), i, nic)
+	if i >= h.nif.tx+h.nif.htx {
+		return &Error{Op: fmt.Sprintf("find send ring %d", i), Device: d.name, Why: fmt.Sprintf("the port has %d and %d host rings", h.nif.tx, h.nif.htx)}
+	}
+	d.txRings = h.nif.tx
+	r, err := d.ringOf("send", h, i, i, h.nif.tx)
 	if err != nil {
 		return err
 	}
@@ -226,14 +223,14 @@ func (d *device) addTx(h handle, i uint32) error {
 
 // ringOf finds a ring that h binds, and starts the cursor where the kernel has it.
 func (d *device) ringOf(what string, h handle, entry, i, nic uint32) (ring, error) {
-	r, err := d.reg.ring(d.name, h.nif, entry)
+	r, n, err := d.reg.ringAt(d.name, h.nif, entry)
 	if err != nil {
 		return ring{}, err
 	}
 	if r == nil {
 		return ring{}, &Error{Op: fmt.Sprintf("find %s ring %d", what, i), Device: d.name, Why: "the kernel did not bind it"}
 	}
-	g := ring{r: r, n: r.NumSlots(), head: r.Head(), fd: h.fd, mask: r.OffsetMask(), init: uint64(d.headroom), id: uint16(i)}
+	g := ring{r: r, n: n, head: r.Head(), fd: h.fd, mask: r.OffsetMask(), init: uint64(d.headroom), id: uint16(i)}
 	if i >= nic {
 		g.id = hostRing + uint16(i-nic)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/arena"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/platform/netmap/abi"
 	"github.com/odp-go/godp/worker"
@@ -28,7 +29,7 @@ type region struct {
 	id      uint16
 	refs    int
 	fd      int
-	nif     *abi.If
+	nif     iface
 	mapping abi.Mapping
 	base    uint64 // arena offset of the region
 	size    uint64
@@ -51,7 +52,12 @@ type bufMap struct {
 func (b *bufMap) ok(idx uint32) bool { return idx-abi.FirstBuf < b.total-abi.FirstBuf }
 
 // at returns the arena offset / 64 of a checked index.
-func (b *bufMap) at(idx uint32) uint32 { return b.base64 + idx*b.stride64 }
+func (b *bufMap) at(idx uint32) uint32 {
+	if invariants.Enabled && !b.ok(idx) {
+		invariants.Failf("buffer index %d is used, of %d, and was not checked", idx, b.total)
+	}
+	return b.base64 + idx*b.stride64
+}
 
 // regionPool is the pool of one set of workers over a region's buffers.
 type regionPool struct {
@@ -109,15 +115,15 @@ func (g *region) mapIn(device string, r abi.Register, port uint64) (err error) {
 // findBuffers works out where the buffers are from the first ring that a port binds:
 // they fill the region from there to its end. (POOLS_INFO_GET would tell the same, but it
 // looks a port up by its name, and can make or change it.)
-func (g *region) findBuffers(device string, f *abi.If) error {
+func (g *region) findBuffers(device string, f iface) error {
 	var ofs int64
-	for i, n := uint32(0), f.Entries(); i < n && ofs == 0; i++ {
-		ofs = f.RingOfs(i)
+	for i, n := uint32(0), f.entries(); i < n && ofs == 0; i++ {
+		ofs = f.f.RingOfs(i)
 	}
 	bad := func(what string, v, lo, hi uint64) error {
 		return &Error{Op: "check the memory layout", Device: device, Why: fmt.Sprintf("%s is %d, allowed %d to %d", what, int64(v), lo, hi)}
 	}
-	ring := uint64(int64(arena.Off(ptr(f))) + ofs - int64(g.base))
+	ring := uint64(int64(arena.Off(ptr(f.f))) + ofs - int64(g.base))
 	if ofs == 0 || ring%64 != 0 || ring >= g.size || g.size-ring < abi.RingSize {
 		return bad("the offset of the first ring", ring, abi.IfSize, g.size-abi.RingSize)
 	}
@@ -135,49 +141,6 @@ func (g *region) findBuffers(device string, f *abi.If) error {
 	}
 	g.bufs = bufMap{base64: uint32((g.base + at) >> 6), stride64: uint32(sz >> 6), total: uint32(n), size: uint32(sz)}
 	return nil
-}
-
-// netif checks that a netmap_if with its table is inside the region.
-func (g *region) netif(device string, off uint64) (*abi.If, error) {
-	if off%8 != 0 || off >= g.size || g.size-off < abi.IfSize {
-		return nil, &Error{Op: "find netmap_if", Device: device, Why: fmt.Sprintf("offset %d in a region of %d bytes", off, g.size)}
-	}
-	f := (*abi.If)(arena.At(g.base + off))
-	tx, rx := f.Rings()
-	htx, hrx := f.HostRings()
-	if n := uint64(tx) + uint64(rx) + uint64(htx) + uint64(hrx); n > (g.size-off-abi.IfSize)/8 {
-		return nil, &Error{Op: "read the ring table", Device: device, Why: fmt.Sprintf("%d entries at offset %d do not fit in %d bytes", n, off, g.size)}
-	}
-	return f, nil
-}
-
-// ring checks entry i of a netmap_if's table and the ring there. nil without an
-// error: this descriptor does not bind the ring.
-func (g *region) ring(device string, f *abi.If, i uint32) (*abi.Ring, error) {
-	ofs := f.RingOfs(i)
-	if ofs == 0 {
-		return nil, nil
-	}
-	off := uint64(int64(arena.Off(ptr(f))) + ofs - int64(g.base))
-	bad := func(format string, a ...any) error {
-		return &Error{Op: fmt.Sprintf("check ring %d", i), Device: device, Why: fmt.Sprintf(format, a...)}
-	}
-	if off%64 != 0 || off >= g.size || g.size-off < abi.RingSize {
-		return nil, bad("it is at %d in a region of %d bytes", int64(off), g.size)
-	}
-	r := (*abi.Ring)(arena.At(g.base + off))
-	n := uint64(r.NumSlots())
-	switch {
-	case n < 3:
-		return nil, bad("it has %d slots, at least 3 are needed", n)
-	case n > (g.size-off-abi.RingSize)/abi.SlotSize:
-		return nil, bad("its %d slots do not fit in the region", n)
-	case r.BufSize() != g.bufs.size:
-		return nil, bad("its buffers have %d bytes, those of the region %d", r.BufSize(), g.bufs.size)
-	case uint64(int64(g.base+off)+r.BufOfs()) != uint64(g.bufs.base64)<<6:
-		return nil, bad("its buffers start elsewhere than those of the region")
-	}
-	return r, nil
 }
 
 // takeExtra moves the extra buffers of a descriptor to the spare ones. The chain is
@@ -202,7 +165,7 @@ func (g *region) giveExtra() {
 		(*relax.Uint32)(arena.Ptr(g.bufs.at(idx))).StoreSeq(next)
 		next = idx
 	}
-	g.nif.SetBufsHead(next)
+	g.nif.f.SetBufsHead(next)
 	g.spare = nil
 }
 
@@ -213,7 +176,7 @@ func (g *region) ask(n int) {
 		return
 	}
 	if f, err := g.netif(g.c.prefix, r.Offset); err == nil {
-		g.takeExtra(f, r.ExtraBufs)
+		g.takeExtra(f.f, r.ExtraBufs)
 	}
 	g.c.k.Close(fd)
 }

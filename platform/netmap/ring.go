@@ -5,6 +5,7 @@ package netmap
 import (
 	"unsafe"
 
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/platform/netmap/abi"
 )
 
@@ -47,6 +48,14 @@ func (g *ring) slots() (n uint32, bad string) {
 }
 
 const whyReset = "the kernel has reset the ring, because it found an index or a slot that it does not accept, or another program uses the ring"
+
+// slot returns slot i, which is below n.
+func (g *ring) slot(i uint32) *abi.Slot {
+	if invariants.Enabled && i >= g.n {
+		invariants.Failf("slot %d is used, of %d", i, g.n)
+	}
+	return g.r.Slot(i)
+}
 
 // publish hands everything before head to the kernel.
 func (g *ring) publish(head uint32) {

@@ -134,7 +134,7 @@ func (q *rxQueue) take(g *ring, avail uint32, w *worker.Worker, pkts []*buffer.P
 		n    = 0
 	)
 	for left > 0 && n < len(pkts) {
-		s := g.r.Slot(head)
+		s := g.slot(head)
 		idx, ln, fl := s.Load()
 		if fl&abi.SlotMoreFrag != 0 || ln == 0 || !bufs.ok(idx) || uint32(ln) > bufs.size || g.mask != 0 || g.skip {
 			used, frames := q.slow(g, head, left, w, pkts[n:])
@@ -179,7 +179,7 @@ func (q *rxQueue) consumed(g *ring, head, n uint32) {
 // packet. It returns how many slots were used up (0: wait for more), and whether
 // pkts[0] is a frame now.
 func (q *rxQueue) slow(g *ring, head, left uint32, w *worker.Worker, pkts []*buffer.Packet) (used uint32, frames int) {
-	s := g.r.Slot(head)
+	s := g.slot(head)
 	idx, ln, fl := s.Load()
 	if fl&abi.SlotMoreFrag != 0 || g.skip {
 		return q.join(g, head, left, w, pkts)
@@ -260,7 +260,7 @@ func (q *rxQueue) copyOut(g *ring, avail uint32, w *worker.Worker, pkts []*buffe
 	pkts = pkts[:got]
 	head, left, n := g.head, avail, 0
 	for left > 0 && n < len(pkts) {
-		s := g.r.Slot(head)
+		s := g.slot(head)
 		idx, ln, fl := s.Load()
 		if fl&abi.SlotMoreFrag != 0 || g.skip || uint32(ln) > q.segCap {
 			used, frames := q.copyLong(g, head, left, w, pkts[n:])

@@ -14,7 +14,7 @@ import (
 // At most one slot more than a frame may have is looked at.
 func (q *rxQueue) span(g *ring, head, left uint32) (slots, bytes uint32, whole, bad bool) {
 	for slots < left && slots <= abi.MaxFrags {
-		s := g.r.Slot(head)
+		s := g.slot(head)
 		idx, ln, fl := s.Load()
 		if _, ok := q.check(g, s, idx, ln); !ok {
 			bad = true
@@ -67,7 +67,7 @@ func (g *ring) wait(head, tail uint32) {
 // discard gives slots back as they are; those without a valid buffer get one.
 func (q *rxQueue) discard(g *ring, head, n uint32, w *worker.Worker) {
 	for ; n > 0; n-- {
-		s := g.r.Slot(head)
+		s := g.slot(head)
 		idx, ln, _ := s.Load()
 		if q.bufs.ok(idx) {
 			g.empty(s, idx, min(ln, uint16(min(q.bufs.size, 0xffff))), 0)
@@ -95,7 +95,7 @@ func (q *rxQueue) join(g *ring, head, left uint32, w *worker.Worker, pkts []*buf
 		}
 	}
 	for i := uint32(0); i < slots; i++ {
-		s := g.r.Slot(head)
+		s := g.slot(head)
 		idx, ln, _ := s.Load()
 		off, ok := q.check(g, s, idx, ln)
 		k := first
@@ -141,7 +141,7 @@ func (q *rxQueue) copyLong(g *ring, head, left uint32, w *worker.Worker, pkts []
 	seg := k.FirstSeg()
 	dst := seg.Data()
 	for i := uint32(0); i < slots; i++ {
-		s := g.r.Slot(head)
+		s := g.slot(head)
 		idx, ln, _ := s.Load()
 		off, ok := q.check(g, s, idx, ln)
 		head = abi.Next(head, g.n)

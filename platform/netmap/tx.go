@@ -110,7 +110,7 @@ func (q *txQueue) fill(w *worker.Worker, pkts []*buffer.Packet) int {
 	for n < len(pkts) && left > 0 {
 		k := pkts[n]
 		ln := uint32(k.Len())
-		s := g.r.Slot(head)
+		s := g.slot(head)
 		idx, _, _ := s.Load()
 		if own == nil || !k.InPool(own) || !k.Exchangeable() || ln > bufs.size || ln == 0 || ln > 0xffff ||
 			k.DataOff() != 0 || q.pad && ln < minFrame || !bufs.ok(idx) || g.mask != 0 {
@@ -165,7 +165,7 @@ func (q *txQueue) slow(head, left uint32, w *worker.Worker, k *buffer.Packet) (u
 // one sends a packet of one segment in one slot, by exchange where that is possible.
 func (q *txQueue) one(head uint32, w *worker.Worker, k *buffer.Packet) (used uint32, took bool) {
 	ln := uint32(k.Len())
-	s := q.g.r.Slot(head)
+	s := q.g.slot(head)
 	if !q.canMove(k, q.lowest(s), max(ln, q.minLen())) {
 		return q.copyJoin(head, w, k, ln)
 	}
@@ -238,7 +238,7 @@ func (q *txQueue) place(s *abi.Slot, idx, ln, off uint32, flags uint16) {
 
 // copyJoin copies all segments into the buffer of one slot.
 func (q *txQueue) copyJoin(head uint32, w *worker.Worker, k *buffer.Packet, total uint32) (used uint32, took bool) {
-	s := q.g.r.Slot(head)
+	s := q.g.slot(head)
 	low := q.lowest(s)
 	if total > q.bufs.size-low {
 		add(&q.tooLong, 1)

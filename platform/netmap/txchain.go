@@ -46,7 +46,7 @@ func (q *txQueue) sendChain(head, left uint32, w *worker.Worker, k *buffer.Packe
 	}
 	// every slot needs a valid buffer before anything is moved
 	for i, h := uint32(0), head; i < need; i, h = i+1, abi.Next(h, q.g.n) {
-		if _, ok := q.slotBuf(q.g.r.Slot(h), w); !ok {
+		if _, ok := q.slotBuf(q.g.slot(h), w); !ok {
 			return 0, false
 		}
 	}
@@ -54,7 +54,7 @@ func (q *txQueue) sendChain(head, left uint32, w *worker.Worker, k *buffer.Packe
 		n := uint32(seg.Len())
 		sk := seg.Packet()
 		if move && n <= limit && q.canMove(sk, 0, n) {
-			s := q.g.r.Slot(head)
+			s := q.g.slot(head)
 			idx, _, _ := s.Load()
 			off := sk.DataOff()
 			if q.bufs.ok(idx) {
@@ -69,7 +69,7 @@ func (q *txQueue) sendChain(head, left uint32, w *worker.Worker, k *buffer.Packe
 			return 0, false
 		}
 		for src := seg.Data(); len(src) > 0; {
-			s := q.g.r.Slot(head)
+			s := q.g.slot(head)
 			idx, _, fl := s.Load()
 			if !q.bufs.ok(idx) {
 				q.fail("another process changed a slot that is not its own", 0)

@@ -99,17 +99,29 @@ func TestKind(t *testing.T) {
 	}
 }
 
-func FuzzParseName(f *testing.F) {
-	for _, s := range []string{"netmap:eth0-1/x@3", "vale0:a{1", "^", "eth0*@opt"} {
+// FuzzName: a name that is accepted means the same when it is written out and read
+// again; what stands behind a '?' are options, which may make a name of their own.
+func FuzzName(f *testing.F) {
+	for _, s := range []string{"netmap:eth0-1/x@3", "vale0:a{1", "^", "eth0*@opt", "eth0?mode=nic&ring=1&mem=2&flags=zx", "a-b?mode=host"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
-		s, err := ParseName(in)
-		if err != nil {
-			return
+		name, rest, _ := strings.Cut(in, "?")
+		s, err := ParseName(name)
+		if err == nil {
+			if again, err := ParseName(s.String()); err != nil || again != s {
+				t.Fatalf("%q: %+v; %q: %+v, %v", name, s, s.String(), again, err)
+			}
 		}
-		if again, err := ParseName(s.String()); err != nil || again != s {
-			t.Fatalf("%q: %+v; %q: %+v, %v", in, s, s.String(), again, err)
+		opts := map[string]string{}
+		for kv := range strings.SplitSeq(rest, "&") {
+			k, v, _ := strings.Cut(kv, "=")
+			opts[k] = v
+		}
+		if s, err := FromOptions(name, opts); err == nil {
+			if s.Port == "" || len(s.Port) >= NameSize {
+				t.Fatalf("%q: accepted as %+v", in, s)
+			}
 		}
 	})
 }

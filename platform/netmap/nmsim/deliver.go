@@ -100,7 +100,7 @@ func (d *kring) deliverBytes(b []byte) bool {
 // a flow stays on a ring.
 func (p *port) rssRing(b []byte) *kring {
 	n := uint32(p.cfg.RxRings)
-	if n == 1 {
+	if n == 1 || len(b) < 14 { // the first slot of a chain may have no addresses
 		return p.rx[0]
 	}
 	var h uint64

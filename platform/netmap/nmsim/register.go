@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/platform/netmap/abi"
 )
 
@@ -276,7 +277,7 @@ func (b *binding) takeExtra(r *abi.Register, ifp *abi.If) {
 		if !ok {
 			break
 		}
-		*(*uint32)(b.mem.buf(idx)) = head
+		(*relax.Uint32)(b.mem.buf(idx)).StoreRel(head)
 		head = idx
 		b.extra++
 		b.mem.granted++
@@ -291,7 +292,7 @@ func (b *binding) freeExtra(ifp *abi.If) {
 	for idx != 0 {
 		var next uint32
 		if idx >= abi.FirstBuf && int(idx) < b.mem.geo.BufNum {
-			next = *(*uint32)(b.mem.buf(idx))
+			next = (*relax.Uint32)(b.mem.buf(idx)).LoadAcq()
 		}
 		if !b.mem.bufs.give(idx) {
 			break
