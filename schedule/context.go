@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/worker"
 )
 
@@ -118,6 +119,9 @@ func (s *Scheduler) Release(w *worker.Worker) {
 	p := s.of(w)
 	if p == nil || p.ctx == ctxNone {
 		return
+	}
+	if invariants.Enabled {
+		p.checkContext(w)
 	}
 	if p.n > 0 {
 		p.q.stash.StoreRel(0)

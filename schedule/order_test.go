@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/queue/ring"
 	"github.com/odp-go/godp/worker"
@@ -381,6 +382,9 @@ func TestOrderLockMisuse(t *testing.T) {
 	expect("not held", func() { r.s.OrderUnlock(w, 0) })
 	r.s.OrderLock(w, 0)
 	expect("allowed once", func() { r.s.OrderLock(w, 0) })
+	if invariants.Enabled {
+		r.s.OrderUnlock(w, 0) // to keep it is a failure then, see TestChecksOfContexts
+	}
 	r.get(w, 1) // the lock that is still held ends with the context
 	r.s.OrderLock(w, 0)
 	r.s.OrderUnlock(w, 0)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
@@ -95,9 +96,13 @@ func (q *Queue) Len() int {
 // means that the queue is full now. They can be scheduled when it returns. A worker
 // that holds an ordered context waits for its turn first, unless the queue ignores
 // order. It implements queue.Dest; w may be nil.
-func (q *Queue) Enqueue(w *worker.Worker, ev []*buffer.Event) (int, error) {
+func (q *Queue) Enqueue(w *worker.Worker, ev []*buffer.Event) (n int, err error) {
 	if !q.free {
 		w.AwaitTurn()
+	}
+	if invariants.Enabled {
+		buffer.CheckEnqueue(q.name, ev)
+		defer func() { buffer.CheckDequeue(w, ev[n:]) }()
 	}
 	if id := w.ID(); uint(id) < uint(len(q.ws)) && q.ws[id].w.Load() == w {
 		p := q.ws[id]

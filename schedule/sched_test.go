@@ -406,9 +406,11 @@ func TestThreshold(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
+	one[0] = r.event(12)
 	if n, err := b.EnqueueNew(w, one); n != 0 || !errors.Is(err, queue.ErrClosed) {
 		t.Errorf("EnqueueNew after Close: %d, %v", n, err)
 	}
+	r.free(one...)
 	r.leave(w)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
 )
@@ -33,6 +34,10 @@ import (
 func (s *Scheduler) Schedule(w *worker.Worker, ev []*buffer.Event, wait time.Duration) (n int, q *Queue, err error) {
 	if id := w.ID(); uint(id) < uint(len(s.ws)) {
 		p := s.ws[id]
+		if invariants.Enabled {
+			p.one.Enter("Schedule with one worker")
+			defer func() { buffer.CheckDequeue(w, ev[:n]); p.one.Leave() }()
+		}
 		if p.n > 0 && p.w.Load() == w {
 			if len(ev) == 1 {
 				setEvent(&ev[0], p.stash[p.head&(stashMax-1)])
@@ -66,6 +71,9 @@ func (s *Scheduler) schedule(w *worker.Worker, p *state, ev []*buffer.Event, wai
 			return n, p.q, nil
 		}
 	} else if p.ctx != ctxNone {
+		if invariants.Enabled {
+			p.checkContext(w)
+		}
 		s.release(w, p)
 	}
 	if len(ev) == 0 || p.paused {

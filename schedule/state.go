@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/worker"
 )
@@ -74,6 +75,8 @@ type state struct {
 	fds      []int
 	stash    [stashMax]uint32
 	_        relax.Pad
+
+	one invariants.Exclusive // a worker is used by one goroutine
 
 	in, out relax.Uint64 // events put in and taken out, when there is a threshold
 	stats   counters

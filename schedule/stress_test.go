@@ -265,6 +265,9 @@ func TestPanicReleases(t *testing.T) {
 					r.s.OrderLock(b, 0)
 				}
 				r.s.OrderWait(b)
+				if where == "lock" {
+					r.s.OrderUnlock(b, 0)
+				}
 				got = append(got, val(ev[0]))
 				r.free(ev[:n]...)
 			}

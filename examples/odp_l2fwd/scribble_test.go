@@ -179,7 +179,7 @@ func TestScribble(t *testing.T) {
 		t.Run(mode.String(), func(t *testing.T) {
 			can := newCanary(t)
 			runs, faults, packets, wrote := 0, 0, uint64(0), 0
-			for end := time.Now().Add(each); time.Now().Before(end) || runs < 4; runs++ {
+			for end := time.Now().Add(each); time.Now().Before(end) || runs < 3; runs++ {
 				lock := []string{"pktio", "device", "queue", "none"}[runs%4]
 				c := combination{mode, lock, 1 + runs/4%2, "queues", runs%3 != 2}
 				if !c.legal() {
@@ -206,7 +206,7 @@ func TestScribble(t *testing.T) {
 	}
 }
 
-// scribbled is one run of at most 60 ms.
+// scribbled is one run of about 40 ms.
 func scribbled(t *testing.T, c combination, seed uint64, how int) (packets uint64, wrote int, failed bool) {
 	o := c.options(1<<30, "&rx-slots=64&tx-slots=64")
 	o.drain = 20 * time.Millisecond
@@ -219,7 +219,7 @@ func scribbled(t *testing.T, c combination, seed uint64, how int) (packets uint6
 		go s.run(how, []time.Duration{0, 20 * time.Microsecond, 200 * time.Microsecond}[seed%3])
 	}
 	o.until = func() bool { // each 5 ms
-		if time.Since(begin) < 60*time.Millisecond {
+		if time.Since(begin) < 40*time.Millisecond {
 			return false
 		}
 		if testkit.Race && !stopped { // what is written without atomics when a port closes
