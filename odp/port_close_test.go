@@ -118,7 +118,8 @@ func TestPortCloseByControl(t *testing.T) {
 	if err := left.Close(t.Context()); err != nil {
 		t.Errorf("closed again: %v", err)
 	}
-	if err := idle.Close(nil); err == nil { //nolint:staticcheck // a mistake that must not panic
+	//lint:ignore SA1012 a mistake that must not panic
+	if err := idle.Close(nil); err == nil {
 		t.Error("no context: no error")
 	}
 }

@@ -40,7 +40,7 @@ func TestHistory(t *testing.T) {
 	} {
 		var h History
 		for _, s := range c.steps {
-			h.calls = append(h.calls, call{s.put, s.all, s.begin, s.end, s.asked, s.vals, s.who})
+			h.calls = append(h.calls, call(s))
 			h.clock.Store(s.end)
 		}
 		h.clock.Store(100)
