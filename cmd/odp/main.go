@@ -13,9 +13,14 @@ import (
 
 	"github.com/odp-go/godp/cmd/odp/internal/cli"
 
+	_ "github.com/odp-go/godp/platform/afpacket"
+	_ "github.com/odp-go/godp/platform/afxdp"
 	_ "github.com/odp-go/godp/platform/loop"
 	_ "github.com/odp-go/godp/platform/netmap"
 	_ "github.com/odp-go/godp/platform/null"
+	_ "github.com/odp-go/godp/platform/pcap"
+	_ "github.com/odp-go/godp/platform/tap"
+	_ "github.com/odp-go/godp/platform/wrap"
 )
 
 // commands is the table of the commands, in the order of the help. Each has a file.

@@ -231,3 +231,27 @@ func (r *Raw) Expect(want []byte) bool {
 	}
 	return false
 }
+
+// Flood sends short frames from all of the sockets as fast as it can, for d, and returns
+// how many the kernel took.
+func Flood(d time.Duration, from ...*Raw) (sent int) {
+	n := make(chan int)
+	for _, r := range from {
+		go func() {
+			frame := append(bytes.Repeat([]byte{2}, 12), bytes.Repeat([]byte{0x88, 0xb5}, 24)...)
+			took := 0
+			for end := time.Now().Add(d); time.Now().Before(end); {
+				for range 64 {
+					if r.Send(frame) == nil {
+						took++
+					}
+				}
+			}
+			n <- took
+		}()
+	}
+	for range from {
+		sent += <-n
+	}
+	return sent
+}
