@@ -34,7 +34,7 @@ func ToAddr6(b []byte) Addr6 {
 //	│ hop  │           ┌─▶│ miss: hop if they differ │  │  └──────────────────┘
 //	├──────┤           │  ├────┬────┬─ … ─┬──────────┤  │
 //	│ node ├───────────┘  │hop │node│     │  256     │  │   entry: bit 31 set: node,
-//	├──────┤  byte no. 5  └────┴──┬─┴─ … ─┴──────────┘  │     shift << 26 | number
+//	├──────┤  byte no. 5  └────┴──┬─┴─ … ─┴──────────┘  │     place of the byte << 26 | number
 //	│  …   │                      └─────────────────────┘   else the answer
 //	└──────┘  all written by changes, read by look-ups
 //
@@ -54,13 +54,13 @@ type V6 struct {
 	order relax.Uint32
 }
 
-// head is what a look-up reads of a node beside one entry. The key is constant while
+// head is what a look-up reads of a node that skips bytes, beside one entry. The key is constant while
 // the node can be reached.
 type head struct {
 	hi, lo uint64 // the bits above the node's byte, 0 behind them
+	mask   uint64 // which bits of the word with the node's byte are above it
 	miss   uint32
 	_      uint32
-	_      uint64
 }
 
 // node6 is what only changes know of a node.
@@ -127,54 +127,78 @@ func first(n uint32) uintptr { return l1Size + uintptr(n)<<8 }
 // shiftOf is how far a byte of an address lies from the end of its word.
 func shiftOf(level int) uint32 { return uint32(56 - level&7*8) }
 
-// entryOf leads to node n, which looks at byte level. Bit 3 of the 4 bits above the
-// shift says: in the lower word.
-func entryOf(n uint32, level int) uint32 {
-	return nodeFlag | uint32(level)<<26 | n
+// entryOf leads to node n, which looks at byte level: it says where in an Addr6 that
+// byte is, and whether bytes from byte next on are skipped, so that the key has to be
+// compared.
+func entryOf(n uint32, level, next int) uint32 {
+	at := uint32(level)
+	if littleEndian {
+		at = at&8 | (7 - at&7)
+	}
+	e := nodeFlag | at<<26 | n
+	if level > next {
+		e |= skips
+	}
+	return e
 }
+
+const (
+	inLo  = 8 << 26 // the byte is in the lower word
+	skips = 1 << 30
+)
+
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
 // Lookup returns the next hop of an address.
 func (t *V6) Lookup(a Addr6) uint32 {
-	return walk(t.base, t.heads, a, get[uint32](t.base, uintptr(a.Hi>>40)))
-}
-
-// walk goes on from entry e of the first level.
-func walk(base, heads unsafe.Pointer, a Addr6, e uint32) uint32 {
-	for e >= nodeFlag {
-		n := e & nodeMask
-		h := (*head)(unsafe.Add(heads, uintptr(n)*unsafe.Sizeof(head{})))
-		level := e >> 26 & 15
-		sh := (56 - level<<3) & 56
-		var i uint64
-		if level < 8 {
-			if (a.Hi^h.hi)>>sh>>8 != 0 {
-				return get[uint32](unsafe.Pointer(&h.miss), 0)
-			}
-			i = a.Hi >> sh & 255
-		} else {
-			if a.Hi != h.hi || (a.Lo^h.lo)>>sh>>8 != 0 {
-				return get[uint32](unsafe.Pointer(&h.miss), 0)
-			}
-			i = a.Lo >> sh & 255
-		}
-		e = get[uint32](base, l1Size+uintptr(n)<<8+uintptr(i))
+	one := [1]uint32{get[uint32](t.base, uintptr(a.Hi>>40))}
+	if one[0] >= nodeFlag {
+		walk(t.base, t.heads, []Addr6{a}, one[:])
 	}
-	return e
+	return one[0]
 }
 
 // LookupBulk writes the next hop of addrs[i] to hops[i]; hops must be as long as
 // addrs. It is the same as that many Lookups, but the cache misses of many addresses
 // overlap.
 func (t *V6) LookupBulk(addrs []Addr6, hops []uint32) {
-	base, heads := t.base, t.heads
+	base := t.base
 	hops = hops[:len(addrs)]
 	for i := range addrs {
 		hops[i] = get[uint32](base, uintptr(addrs[i].Hi>>40))
 	}
-	for i, e := range hops {
-		if e >= nodeFlag {
-			hops[i] = walk(base, heads, addrs[i], e)
+	walk(base, t.heads, addrs, hops)
+}
+
+// walk goes on from the entries of the first level in hops, which has the length of
+// addrs.
+func walk(base, heads unsafe.Pointer, addrs []Addr6, hops []uint32) {
+	hops = hops[:len(addrs)]
+	for i := range addrs {
+		e := hops[i]
+		if e < nodeFlag {
+			continue
 		}
+		a := &addrs[i]
+		for {
+			n := uintptr(e & nodeMask)
+			at := *(*byte)(unsafe.Add(unsafe.Pointer(a), uintptr(e>>26&15)))
+			if e&skips != 0 {
+				h := (*head)(unsafe.Add(heads, n*unsafe.Sizeof(head{})))
+				differ := (a.Hi ^ h.hi) & h.mask
+				if e&inLo != 0 {
+					differ = a.Hi ^ h.hi | (a.Lo^h.lo)&h.mask
+				}
+				if differ != 0 {
+					e = get[uint32](unsafe.Pointer(&h.miss), 0)
+					break
+				}
+			}
+			if e = get[uint32](base, l1Size+n<<8+uintptr(at)); e < nodeFlag {
+				break
+			}
+		}
+		hops[i] = e
 	}
 }
 

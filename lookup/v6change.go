@@ -61,7 +61,8 @@ func (t *V6) Add(p netip.Prefix, hop uint32) error {
 // step looks at an entry on the way to byte last of a. next is the node that it leads
 // to, level its byte; at is where the way of a and the node's part, or its level.
 func (t *V6) step(e uint32, a Addr6, last int) (next uint32, level, at int) {
-	next, level = e&nodeMask, int(e>>26&15)
+	next = e & nodeMask
+	level = int(t.nodes[next].level)
 	h := t.head(next)
 	return next, level, min(level, last, a.differ(Addr6{h.hi, h.lo}))
 }
@@ -119,14 +120,14 @@ func (t *V6) between(at place, n uint32, level int) uint32 {
 	h := t.head(n)
 	k := Addr6{h.hi, h.lo}
 	c := t.grp.take()
-	*t.head(c) = head{hi: h.hi, lo: h.lo, miss: h.miss}
+	*t.head(c) = head{hi: h.hi, lo: h.lo, mask: h.mask, miss: h.miss}
 	for i := range uintptr(256) {
 		put(t.base, first(c)+i, get[uint32](t.base, first(n)+i))
 		t.depth[first(c)+i] = t.depth[first(n)+i]
 	}
 	t.nodes[c] = t.nodes[n]
 	m := t.open(k, level, h.miss, t.nodes[n].missAt)
-	put(t.base, first(m)+k.byte(level), entryOf(c, int(t.nodes[c].level)))
+	put(t.base, first(m)+k.byte(level), entryOf(c, int(t.nodes[c].level), level+1))
 	t.nodes[m].below = 1
 	t.link(at, m, level)
 	t.grp.retire(n)
@@ -138,7 +139,7 @@ func (t *V6) open(a Addr6, level int, hop uint32, depth uint8) uint32 {
 	n := t.grp.take()
 	h := t.head(n)
 	k := a.mask(8 * level)
-	h.hi, h.lo = k.Hi, k.Lo
+	h.hi, h.lo, h.mask = k.Hi, k.Lo, ^uint64(0)<<shiftOf(level)<<8
 	put(unsafe.Pointer(&h.miss), 0, hop)
 	at := first(n)
 	for i := range uintptr(256) {
@@ -149,10 +150,18 @@ func (t *V6) open(a Addr6, level int, hop uint32, depth uint8) uint32 {
 	return n
 }
 
+// next is the byte behind those that the way to a place has looked at.
+func (t *V6) next(at place) int {
+	if at.node < 0 {
+		return 3
+	}
+	return int(t.nodes[at.node].level) + 1
+}
+
 // link makes a slot lead to a node.
 func (t *V6) link(at place, n uint32, level int) {
 	t.order.StoreRel(n) // the node before the entry that leads to it
-	put(t.base, at.slot, entryOf(n, level))
+	put(t.base, at.slot, entryOf(n, level, t.next(at)))
 }
 
 // write changes n entries, and all below them, whose route has a length of lo to hi
@@ -228,7 +237,8 @@ func (t *V6) fold(at place, n uint32) bool {
 		t.depth[at.slot] = x.missAt
 		put(t.base, at.slot, t.head(n).miss)
 	} else {
-		put(t.base, at.slot, t.only(n))
+		c := t.only(n)
+		put(t.base, at.slot, entryOf(c, int(t.nodes[c].level), t.next(at)))
 	}
 	t.grp.retire(n)
 	if !gone || at.node < 0 {
@@ -238,11 +248,11 @@ func (t *V6) fold(at place, n uint32) bool {
 	return true
 }
 
-// only returns the one entry of a node that leads to another.
+// only returns the one node that hangs from node n.
 func (t *V6) only(n uint32) uint32 {
 	for i := range uintptr(256) {
 		if e := get[uint32](t.base, first(n)+i); e >= nodeFlag {
-			return e
+			return e & nodeMask
 		}
 	}
 	panic(fmt.Sprintf("lookup: table %q: node %d has lost what is below it", t.cfg.Name, n))

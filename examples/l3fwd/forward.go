@@ -18,6 +18,9 @@ const (
 	eventWait  = 100 * time.Millisecond
 )
 
+// maxOuts is room for 64 outputs and the reasons to drop.
+const maxOuts = 128
+
 // counts are one worker's.
 type counts struct {
 	packets, sent, refused uint64
@@ -31,7 +34,7 @@ type forwarder struct {
 	ins   []*odp.In
 	hops  [][]hop // by input: what a route table's answer means there
 	outs  []*odp.Out
-	bufs  []sendBuf
+	bufs  *[maxOuts]sendBuf
 	v4    *lookup.V4[uint16]
 	v6    *lookup.V6
 	limit int // -tx-burst

@@ -34,11 +34,20 @@ func ends(out []uint16, i, n int) (mask uint64) {
 	return mask
 }
 
-// sendBuf is an output's buffer.
+// sendBuf is an output's buffer, or one of packets to be dropped for a reason. What it
+// holds are pointers to packets, whose memory is not the collector's: as numbers they
+// need no write barrier.
 type sendBuf struct {
-	pkts [maxBurst]*odp.Packet
 	n    int
+	pkts [maxBurst]uintptr
 }
+
+// all views the buffered packets.
+func (b *sendBuf) all() []*odp.Packet {
+	return unsafe.Slice((**odp.Packet)(unsafe.Pointer(&b.pkts)), b.n)
+}
+
+func word(k *odp.Packet) uintptr { return uintptr(unsafe.Pointer(k)) }
 
 // send is the decision for a burst whose outputs are known.
 func (f *forwarder) send(pkts []*odp.Packet, b *burst) {
@@ -48,11 +57,10 @@ func (f *forwarder) send(pkts []*odp.Packet, b *burst) {
 	}
 	n := len(pkts)
 	for i := 0; i < n; i += 64 {
+		m := min(64, n-i)
 		mask := ends(b.out[:], i, n)
-		if bits.OnesCount64(mask)*2 > min(64, n-i) { // mostly runs of 1
-			for j := i; j < min(i+64, n); j++ {
-				f.put(b.out[j], pkts[j])
-			}
+		if bits.OnesCount64(mask)*2 > m { // mostly runs of 1
+			f.putAll(b.out[i:i+m], pkts[i:i+m])
 			continue
 		}
 		from := i
@@ -61,49 +69,70 @@ func (f *forwarder) send(pkts []*odp.Packet, b *burst) {
 			f.sendRun(b.out[from], pkts[from:end])
 			from = end
 		}
-		if from < min(i+64, n) { // goes on in the next 64
-			f.sendRun(b.out[from], pkts[from:min(i+64, n)])
+		if from < i+m { // goes on in the next 64
+			f.sendRun(b.out[from], pkts[from:i+m])
 		}
 	}
 }
 
 // sendRun sends a run or puts it into its output's buffer.
 func (f *forwarder) sendRun(out uint16, pkts []*odp.Packet) {
-	if int(out) >= len(f.outs) {
-		f.drop(out, pkts)
-		return
-	}
-	b := &f.bufs[out]
+	b := &f.bufs[out&(maxOuts-1)]
 	if len(pkts) >= f.limit && b.n == 0 {
 		f.flush(int(out), pkts)
 		return
 	}
-	for _, k := range pkts {
-		b.pkts[b.n&(maxBurst-1)] = k
-		if b.n++; b.n >= f.limit {
-			f.flush(int(out), b.pkts[:b.n])
-			b.n = 0
+	for len(pkts) > 0 {
+		m := min(len(pkts), f.limit-b.n)
+		to := b.pkts[b.n&(maxBurst-1):]
+		for i, k := range pkts[:m] {
+			if i < len(to) {
+				to[i] = word(k)
+			}
+		}
+		b.n += m
+		if pkts = pkts[m:]; b.n == f.limit {
+			f.flushBuf(out, b)
 		}
 	}
 }
 
-// put is sendRun of one packet.
-func (f *forwarder) put(out uint16, k *odp.Packet) {
-	if int(out) >= len(f.outs) {
-		one := [1]*odp.Packet{k}
-		f.drop(out, one[:])
-		return
-	}
-	b := &f.bufs[out]
-	b.pkts[b.n&(maxBurst-1)] = k
-	if b.n++; b.n >= f.limit {
-		f.flush(int(out), b.pkts[:b.n])
-		b.n = 0
+// putAll puts each packet of a burst into its output's buffer.
+func (f *forwarder) putAll(out []uint16, pkts []*odp.Packet) {
+	limit := f.limit
+	for i, k := range pkts {
+		o := out[i]
+		b := &f.bufs[o&(maxOuts-1)]
+		b.pkts[b.n&(maxBurst-1)] = word(k)
+		if b.n++; b.n == limit {
+			f.flushBuf(o, b)
+		}
 	}
 }
 
-// flush hands packets to an output; what it refuses is dropped and counted.
+// put is putAll of one packet.
+func (f *forwarder) put(out uint16, k *odp.Packet) {
+	b := &f.bufs[out&(maxOuts-1)]
+	b.pkts[b.n&(maxBurst-1)] = word(k)
+	if b.n++; b.n == f.limit {
+		f.flushBuf(out, b)
+	}
+}
+
+//go:noinline
+func (f *forwarder) flushBuf(out uint16, b *sendBuf) {
+	f.flush(int(out), b.all())
+	b.n = 0
+}
+
+// flush hands packets to an output; what it refuses is dropped and counted. What has
+// no output is freed, and counted by reason.
 func (f *forwarder) flush(out int, pkts []*odp.Packet) {
+	if out >= len(f.outs) {
+		f.c.drops[out-len(f.outs)] += uint64(len(pkts))
+		odp.FreePackets(f.w, pkts)
+		return
+	}
 	n, err := f.outs[out].Send(f.w, pkts)
 	if n < len(pkts) {
 		f.c.refused += uint64(len(pkts) - n)
@@ -115,18 +144,11 @@ func (f *forwarder) flush(out int, pkts []*odp.Packet) {
 	}
 }
 
-// drop frees packets that go nowhere, by reason.
-func (f *forwarder) drop(out uint16, pkts []*odp.Packet) {
-	f.c.drops[int(out)-len(f.outs)] += uint64(len(pkts))
-	odp.FreePackets(f.w, pkts)
-}
-
 // drain sends what the buffers hold.
 func (f *forwarder) drain() {
-	for out := range f.bufs {
+	for out := range len(f.outs) + numDrops {
 		if b := &f.bufs[out]; b.n > 0 {
-			f.flush(out, b.pkts[:b.n])
-			b.n = 0
+			f.flushBuf(uint16(out), b)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func (r *router) openPorts(ctx context.Context) error {
 func (r *router) work(w *odp.Worker) error {
 	me := int(r.next.Add(1)-1) % r.o.workers
 	f := &forwarder{
-		w: w, ins: r.inputs, bufs: make([]sendBuf, len(r.ports)), v4: r.t.v4, v6: r.t.v6, pub: &r.pubs[me],
+		w: w, ins: r.inputs, bufs: new([maxOuts]sendBuf), v4: r.t.v4, v6: r.t.v6, pub: &r.pubs[me],
 		limit: r.o.txBurst, size: r.o.rxBurst, loose: r.o.check == "dpdk", dec6: 1, one: !r.o.staged, plain: r.o.plain,
 	}
 	if f.loose {

@@ -150,7 +150,7 @@ func TestInlined(t *testing.T) {
 }
 
 func TestNoEscapes(t *testing.T) {
-	testkit.CompileFacts(t, ".").NoEscapes(t, "(*burst).strict", "(*burst).loose", "(*burst).rewrite", "(*forwarder).send", "(*forwarder).sendRun", "ends")
+	testkit.CompileFacts(t, ".").NoEscapes(t, "(*burst).strict", "(*burst).loose", "(*burst).rewrite", "(*forwarder).send", "(*forwarder).sendRun", "(*forwarder).putAll", "ends")
 }
 
 func ExampleMain() {
