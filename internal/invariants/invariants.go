@@ -4,6 +4,14 @@
 // double free, use after free, use by two owners at once. Without the tag they cost
 // nothing, not even a load. The whole test suite runs with and without it.
 //
+//	check                                         where            shown to bite by
+//	double free, wrong pool, write after free     buffer           TestDoubleFreeIsNamed, TestFreeToTheWrongPool, TestWriteAfterFree
+//	who holds what is out                         buffer           TestLeaksAreNamed
+//	freed or enqueued while in a queue, or free   queue, schedule  TestOwnerOfQueuedEvents, TestChecksOfOwners
+//	one user a side, one goroutine a worker       queue, schedule  TestTwoUsersOfOneSide, TestChecksOfOwners
+//	ordered contexts: locks held, turns           schedule         TestChecksOfContexts
+//	slot and buffer indices                       platform/netmap  TestIndexRanges
+//
 //	invariants.Assert(e.refs.LoadAcq() != 0, "free of a packet that is free")
 //
 //	if invariants.Enabled { // for what costs something to find out
