@@ -252,6 +252,18 @@ func (q *Queue) Enqueue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	if invariants.Enabled {
 		return q.checkedPut(w, ev), nil
 	}
+	if len(ev) == 1 {
+		switch q.kind {
+		case spsc:
+			if q.spsc.TryEnqueue(ev[0]) {
+				return 1, nil
+			}
+		case mpmc:
+			if q.mpmc.EnqueueEvent(ev[0]) {
+				return 1, nil
+			}
+		}
+	}
 	var n int
 	switch q.kind { // put, without its call
 	case spsc:
@@ -340,6 +352,19 @@ func (q *Queue) Dequeue(w *worker.Worker, ev []*buffer.Event) (int, error) {
 	}
 	if invariants.Enabled {
 		return q.checkedTake(w, ev), nil
+	}
+	if len(ev) == 1 {
+		switch q.kind {
+		case spsc:
+			if q.spsc.TryDequeue(&ev[0]) {
+				return 1, nil
+			}
+		case mpmc:
+			if q.mpmc.DequeueEvent(&ev[0]) {
+				return 1, nil
+			}
+			return 0, nil
+		}
 	}
 	switch q.kind { // take, without its call
 	case spsc:

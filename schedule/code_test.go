@@ -53,5 +53,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 func TestCompiledCode(t *testing.T) {
 	f := testkit.CompileFacts(t, ".")
 	f.Inlined(t, "(*events).ready", "(*events).drop", "(*level).pop", "(*level).empty", "slot", "tag", "(*state).unstash")
+	f.Inlined(t, "(*lane).at", "(*lane).len", "(*state).mark", "(*state).polls", "(*Queue).part", "eventID", "setEvent")
+	f.NoBoundsChecks(t, "putRun", "takeRun", "(*lane).putOne", "(*events).putOne", "(*Scheduler).schedule", "(*Scheduler).pass", "(*Scheduler).refill", "(*Queue).enqueueRing")
+	f.NoEscapes(t, "(*lane).put", "(*lane).putOne", "(*lane).take", "(*events).putOne", "(*Queue).enqueueRing", "(*laneList).takeOwn", "(*laneList).takeOther", "(*Scheduler).mayTake")
 	f.NoEscapes(t, "(*Scheduler).Schedule", "(*Queue).Enqueue", "(*events).put", "(*events).take", "(*Scheduler).pass", "(*Scheduler).take", "(*Scheduler).giveBack")
 }

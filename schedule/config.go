@@ -80,7 +80,7 @@ const (
 // Limits.
 const (
 	MaxGroups = 64      // groups, the three predefined ones included
-	MaxQueues = 1 << 16 // largest Config.MaxQueues
+	MaxQueues = 1 << 17 // largest Config.MaxQueues
 	MaxLocks  = 8       // ordered locks of a queue
 	maxSize   = 1 << 24 // largest QueueConfig.Size
 )

@@ -4,6 +4,7 @@ package schedule
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -234,9 +235,15 @@ func (q *Queue) share(more, have int) int {
 	return q.part(more, q.ring.len()+have, have)
 }
 
+// cpus is how many workers can run at a time, 2 at least: they may be delayed in turn.
+var cpus = uint32(max(2, runtime.NumCPU()))
+
 // part limits a stash of more events to this worker's part of all, have of which it has.
 func (q *Queue) part(more, all, have int) int {
 	m := q.cfg.Group.members.LoadAcq()
+	if all > stashMax {
+		m = min(m, cpus) // more can't run at a time
+	}
 	if m <= 1 {
 		return more
 	}

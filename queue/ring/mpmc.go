@@ -107,6 +107,40 @@ func (r *MPMC) DequeueAll(ids []uint32) bool {
 	}
 }
 
+// EnqueueEvent is EnqueueEvents of one event; false: there was no room.
+func (r *MPMC) EnqueueEvent(e *buffer.Event) bool {
+	for {
+		pos := r.prod.w.LoadAcq()
+		if pos-r.prod.seen.LoadAcq() > r.mask {
+			one := [1]*buffer.Event{e}
+			return r.EnqueueEvents(one[:]) == 1
+		}
+		if r.prod.w.CAS(pos, pos+1) {
+			word(r.base, pos&r.mask).StoreRel(tag(pos)<<32 | uint64(e.ID()))
+			return true
+		}
+	}
+}
+
+// DequeueEvent is DequeueEvents of one event; false: there was none, and *e may be
+// another's.
+func (r *MPMC) DequeueEvent(e **buffer.Event) bool {
+	for {
+		pos := r.r.LoadAcq()
+		id := word(r.base, pos&r.mask).LoadAcq() ^ tag(pos)<<32
+		if id >= nextTag {
+			if r.r.LoadAcq() == pos {
+				return false
+			}
+			continue // pos was stale
+		}
+		setEvent(e, uint32(id))
+		if r.r.CAS(pos, pos+1) { // nobody has taken it since
+			return true
+		}
+	}
+}
+
 // EnqueueEvents is Enqueue of the events' ids.
 func (r *MPMC) EnqueueEvents(ev []*buffer.Event) int {
 	if len(ev) == 0 {

@@ -180,6 +180,32 @@ func (r *SPSC) release(n uint64) {
 	r.r.StoreRel(r.cons.pos)
 }
 
+// TryEnqueue is EnqueueEvents of one event in the common case, and is inlined; false:
+// the producer must look how far the consumer is, by EnqueueEvents.
+func (r *SPSC) TryEnqueue(e *buffer.Event) bool {
+	pos := r.prod.pos
+	if pos-r.prod.seen > r.mask {
+		return false
+	}
+	*slot(r.base, pos&r.mask) = e.ID()
+	r.prod.pos = pos + 1
+	r.w.StoreRel(pos + 1)
+	return true
+}
+
+// TryDequeue is DequeueEvents of one event in the common case; false: the consumer must
+// look how far the producer is, by DequeueEvents.
+func (r *SPSC) TryDequeue(e **buffer.Event) bool {
+	pos := r.cons.pos
+	if r.cons.seen == pos {
+		return false
+	}
+	setEvent(e, *slot(r.base, pos&r.mask))
+	r.cons.pos = pos + 1
+	r.r.StoreRel(pos + 1)
+	return true
+}
+
 // EnqueueEvents is Enqueue of the events' ids.
 func (r *SPSC) EnqueueEvents(ev []*buffer.Event) int {
 	n := r.room(r.want(len(ev)))
