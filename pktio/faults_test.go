@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/pktio"
@@ -369,6 +370,52 @@ func TestPanicOfAPoller(t *testing.T) {
 		if n, err := fan.Poll(nil); n != 0 || err != nil {
 			t.Errorf("Poll after a panic: %d, %v", n, err)
 		}
+		p.Close()
+	}
+}
+
+// A worker that sleeps inside of a call of the device keeps Shutdown no longer than it was
+// told to wait, at every lock level. (Found by the chaos run: a kernel that sleeps in a sync
+// while the interface is down.)
+func TestShutdownAgainstASleeper(t *testing.T) {
+	defer pktio.SetCloseWait(20 * time.Millisecond)()
+	for _, level := range []pktio.LockLevel{pktio.LockPktio, pktio.LockDevice, pktio.LockQueue, pktio.LockNone} {
+		inside, release := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		g := &guard{onSend: func(int) { once.Do(func() { close(inside); <-release }) }}
+		// the device is closed under the sleeper, so its packet need not come back
+		p, err := pktio.Open(context.Background(), newSet(t, 2), newGuard("sleeper-"+level.String(), g), pktio.Config{LockLevel: level})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(t, p)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			run(t, p.Set(), 1, func(_ int, w *worker.Worker) {
+				k := packet(t, p, 0, 0)
+				if n, _ := p.Out(0).Send(w, k); n == 0 {
+					buffer.FreePackets(w, k)
+				}
+			})
+		}()
+		<-inside
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		done := make(chan error, 1)
+		go func() { done <- p.Shutdown(ctx) }()
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), "sleeper-") {
+				t.Errorf("level %v: %v", level, err)
+			}
+			close(release)
+		case <-time.After(10 * time.Second):
+			t.Errorf("level %v: Shutdown waits for the sleeper", level)
+			close(release)
+			<-done
+		}
+		cancel()
+		<-ended
 		p.Close()
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/odp-go/godp/worker"
 )
 
+// closeWait bounds what Close waits for calls inside the device. They do not block; what
+// is left is a worker that died in one without ReleaseWorker, and a kernel that sleeps in a
+// call because the interface went down a moment ago. Tests make it shorter.
+var closeWait = 5 * time.Second
+
 const (
-	// closeWait bounds what Close waits for calls inside the device. They do not
-	// block; a worker that died in one without ReleaseWorker is what is left.
-	closeWait = 5 * time.Second
 	// settle is how long a plain store of another thread may take to be seen; it
 	// leaves the store buffer within microseconds, at the latest when its thread
 	// is descheduled.
@@ -153,7 +155,9 @@ func (p *Port) Shutdown(ctx context.Context) error {
 func (d *device) flush(ctx context.Context, p *Port) error {
 	switch p.level {
 	case LockPktio:
-		p.tick.lock(nil)
+		if !p.tick.lockUntil(ctx) {
+			return fmt.Errorf("device %q: shutdown: a worker is inside of a call: %w", d.key.dev, ctx.Err())
+		}
 		defer p.tick.unlock()
 	default:
 		time.Sleep(settle)
@@ -177,8 +181,8 @@ func (d *device) flush(ctx context.Context, p *Port) error {
 		}
 		seen[r.lk] = true
 		for {
-			if !r.lk.take(nil) {
-				return queue.ErrClosed
+			if err := r.lk.take(ctx); err != nil {
+				return fmt.Errorf("device %q: shutdown: send queue %d: a worker is inside of a call: %w", d.key.dev, r.index, err)
 			}
 			if !r.lk.drain(nil) {
 				held = append(held, r.lk)
@@ -199,11 +203,17 @@ func (d *device) flush(ctx context.Context, p *Port) error {
 
 // leave takes a handle off the device; the last one closes it.
 func (d *device) leave(p *Port) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	var err error
 	if p.dev != nil {
 		p.wakeAll()
 		if p.level == LockPktio {
-			p.tick.lock(nil) // whoever was in the line has left when this ticket is served
-			p.tick.unlock()
+			if p.tick.lockUntil(ctx) { // nobody is in the line any more
+				p.tick.unlock()
+			} else {
+				err = fmt.Errorf("device %q: close: a worker has been inside of a call for %v", d.key.dev, closeWait)
+			}
 		}
 	}
 	d.mu.Lock()
@@ -215,9 +225,8 @@ func (d *device) leave(p *Port) error {
 	}
 	last := len(d.handles) == 0
 	d.mu.Unlock()
-	var err error
 	if last && d.drv != nil {
-		err = d.close(p)
+		err = errors.Join(err, d.close(ctx, p))
 	}
 	regMu.Lock()
 	if last {
@@ -230,11 +239,9 @@ func (d *device) leave(p *Port) error {
 	return err
 }
 
-// close ends every call in the device and closes it. No handle is left.
-func (d *device) close(p *Port) error {
+// close ends every call in the device, until ctx ends, and closes it. No handle is left.
+func (d *device) close(ctx context.Context, p *Port) error {
 	var errs []error
-	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
-	defer cancel()
 	for _, r := range d.rx {
 		for r.armed.LoadAcq() != notArmed && ctx.Err() == nil {
 			p.wakeAll()

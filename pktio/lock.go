@@ -3,9 +3,11 @@
 package pktio
 
 import (
+	"context"
 	"runtime"
 
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
 )
 
@@ -42,17 +44,20 @@ func (l *lock) try(w *worker.Worker) bool {
 	return l.word.LoadAcq() == 0 && l.word.CAS(0, holderOf(w))
 }
 
-// take waits for the lock, for the control plane. It answers false when the
-// device was closed meanwhile.
-func (l *lock) take(w *worker.Worker) bool {
+// take waits for the lock until ctx ends, for the control plane. It answers ErrClosed
+// when the device was closed meanwhile.
+func (l *lock) take(ctx context.Context) error {
 	var s worker.Spin
-	for !l.try(w) {
+	for !l.try(nil) {
 		if l.word.LoadAcq() == heldForever {
-			return false
+			return queue.ErrClosed
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		s.Wait()
 	}
-	return true
+	return nil
 }
 
 // enter is try for workers and take for the control plane.
@@ -60,7 +65,7 @@ func (l *lock) enter(w *worker.Worker) bool {
 	if l.try(w) {
 		return true
 	}
-	return w == nil && l.take(nil)
+	return w == nil && l.take(context.Background()) == nil
 }
 
 // unlock gives the lock back. The store of word and the load of dirty are the
@@ -160,6 +165,23 @@ func (t *ticket) lock(w *worker.Worker) {
 			runtime.Gosched() // the holder may be a goroutine without a P
 			nap.Wait()
 		}
+	}
+}
+
+// lockUntil is lock for who may give up, and is not in a hurry: it takes no place in the
+// line, and gets the lock when nobody is in it.
+func (t *ticket) lockUntil(ctx context.Context) bool {
+	var nap worker.Spin
+	for {
+		my := t.serving.LoadAcq()
+		if t.next.CAS(my, my+1) {
+			t.holder.StoreRel(holderOf(nil))
+			return true
+		}
+		if ctx.Err() != nil {
+			return false
+		}
+		nap.Wait()
 	}
 }
 
