@@ -8,7 +8,7 @@ import (
 )
 
 // Close implements driver.Device. Frames that are queued are lost (Drain sends
-// them). The pool's buffers go back to the kernel with the last port of the region. The
+// them); those that the kernel never took are counted. The pool's buffers go back to the kernel with the last port of the region. The
 // error says what could not be given back.
 func (d *device) Close() error {
 	d.c.mu.Lock()
@@ -17,6 +17,9 @@ func (d *device) Close() error {
 		return nil
 	}
 	d.state.StoreSeq(stateClosed)
+	for _, q := range d.tx {
+		q.countUnsent()
+	}
 	return d.undo()
 }
 

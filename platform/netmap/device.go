@@ -466,7 +466,7 @@ func (d *device) Drain(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return &Error{Op: "drain " + ring, Device: d.name, Why: "frames are still queued: " + context.Cause(ctx).Error(), Cure: "the other side does not take them, or there is no link"}
+			return &Error{Op: "drain " + ring, Device: d.name, Why: "frames are still queued: " + context.Cause(ctx).Error(), Cure: "the other side does not take them, or there is no link", Err: context.Cause(ctx)}
 		case <-time.After(pause):
 		}
 		pause = min(2*pause, time.Millisecond)

@@ -19,6 +19,7 @@ type Error struct {
 	Errno  syscall.Errno // 0 when the client found the reason itself
 	Why    string        // what was found
 	Cure   string        // what is allowed, or the command to run
+	Err    error         // another error behind it: of a context that ended
 }
 
 func (e *Error) Error() string {
@@ -37,10 +38,10 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the errno to errors.Is.
+// Unwrap gives the errno, or the error behind it, to errors.Is.
 func (e *Error) Unwrap() error {
 	if e.Errno == 0 {
-		return nil
+		return e.Err
 	}
 	return e.Errno
 }

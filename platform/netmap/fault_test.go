@@ -13,6 +13,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/pktio/driver"
+	"github.com/odp-go/godp/platform/netmap/abi"
 	"github.com/odp-go/godp/platform/netmap/nmsim"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
@@ -284,6 +285,34 @@ func TestStuck(t *testing.T) {
 	defer cancel()
 	if err := x.a.Drain(ctx); err == nil || !strings.Contains(err.Error(), "tx 0") {
 		t.Errorf("drain: %v", err)
+	}
+}
+
+// TestUnsentAtClose: frames that were accepted and that the kernel never took are counted
+// when the port is closed. (Found by the chaos run.)
+func TestUnsentAtClose(t *testing.T) {
+	x := newBench(t, nmsim.Config{}, nmsim.NICConfig{TxSlots: 64})
+	x.send(0, 60) // the frames cross the end of the ring
+	pkts := make([]*buffer.Packet, 7)
+	if x.a.Pool().AllocPackets(x.w, pkts, 100) != len(pkts) {
+		t.Fatal("no packets")
+	}
+	for _, k := range pkts {
+		clear(k.Data())
+	}
+	until(t, "room", func() bool { return abi.Avail(x.a.tx[0].g.head, x.a.tx[0].g.r.Tail(), 64) >= 7 })
+	x.sim.FailCall(1, syscall.EINVAL)
+	if n, err := x.a.Tx(0).Send(x.w, pkts); n != len(pkts) || err != nil {
+		t.Fatalf("send: %d %v", n, err)
+	}
+	if n := x.a.Tx(0).Drops()["unsent_at_close"]; n != 0 {
+		t.Errorf("%d counted before the end", n)
+	}
+	if err := x.a.Close(); err != nil {
+		t.Error(err)
+	}
+	if n := x.a.Tx(0).Drops()["unsent_at_close"]; n != uint64(len(pkts)) {
+		t.Errorf("%d frames counted, %d were not sent", n, len(pkts))
 	}
 }
 

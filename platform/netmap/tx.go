@@ -29,8 +29,9 @@ type txQueue struct {
 	pad    bool
 	floor  bool // the receiver reads no lower than the offset that a slot comes with (pipes)
 	g      ring
-	eio    int   // syncs in a row that failed
-	failed error // sticky: what Send returns from now on
+	synced uint32 // head when the kernel last took what was published
+	eio    int    // syncs in a row that failed
+	failed error  // sticky: what Send returns from now on
 	plan   [abi.MaxFrags]*buffer.Segment
 
 	// Written by the owner, read by anybody.
@@ -44,6 +45,7 @@ type txQueue struct {
 	tooLong  relax.Uint64 // dropped: longer than a buffer, and the port carries no chains
 	tooMany  relax.Uint64 // dropped: more than 64 slots, or than the ring has
 	noData   relax.Uint64 // dropped: length 0
+	unsent   relax.Uint64 // dropped: accepted, and the kernel never took them
 	badSlot  relax.Uint64
 	resets   relax.Uint64
 	syncErrs relax.Uint64
@@ -276,11 +278,24 @@ func (q *txQueue) sync() {
 	}
 	add(&q.syncs, 1)
 	q.eio = 0
+	q.synced = q.g.head
+}
+
+// countUnsent counts, when the port is closed, the frames that were accepted and that no
+// sync has told the kernel of: the interface was down, or the ring faulted.
+func (q *txQueue) countUnsent() {
+	for i := q.synced; i != q.g.head && i < q.g.n; i = abi.Next(i, q.g.n) {
+		if _, _, fl := q.g.r.Slot(i).Load(); fl&abi.SlotMoreFrag == 0 {
+			add(&q.unsent, 1)
+		}
+	}
+	q.synced = q.g.head
 }
 
 // Drops implements driver.TxQueue.
 func (q *txQueue) Drops() map[string]uint64 {
 	return map[string]uint64{
 		"longer_than_buffer": q.tooLong.LoadAcq(), "too_many_slots": q.tooMany.LoadAcq(), "no_data": q.noData.LoadAcq(),
+		"unsent_at_close": q.unsent.LoadAcq(),
 	}
 }

@@ -333,13 +333,16 @@ func TestFramesLeftAtClose(t *testing.T) {
 	b.rxsync()
 	swapForward(a.rxr(0), b.txr(0), 30, false, false)
 	b.txsync()
+	must(t, w.SetLink("eth1", false)) // the next sync takes nothing
+	swapForward(a.rxr(0), b.txr(0), 10, false, false)
+	b.txsync()
 	a.close()
 	b.close()
 	r := w.ReportAll()
-	if r.RxUnread != 170 || r.TxUnsent != 30 || r.Lost(0) != 0 {
+	if r.RxUnread != 160 || r.TxUnsent != 40 || r.Lost(0) != 0 {
 		t.Errorf("%+v", r)
 	}
-	if d := r.Drops(); fmt.Sprint(d) != "map[rx_unread_at_close:170 tx_unsent_at_close:30]" {
+	if d := r.Drops(); fmt.Sprint(d) != "map[rx_unread_at_close:160 tx_unsent_at_close:40]" {
 		t.Errorf("%v", d)
 	}
 	if z := r.Sub(r); z.Injected != 0 || z.RxUnread != 0 {

@@ -264,6 +264,12 @@ func (k *kring) countLeft() {
 				left++
 			}
 		}
+		// Without a carrier a sync takes nothing, and says nothing of it.
+		for i := k.hwcur; i != k.rhead && i < k.n; i = k.next(i) {
+			if _, _, fl := k.ring.Slot(i).Load(); fl&abi.SlotMoreFrag == 0 {
+				left++
+			}
+		}
 	} else {
 		head := k.ring.Head()
 		if head >= k.n || !k.between(k.hwcur, head, k.hwtail) {
