@@ -32,10 +32,23 @@ type Check struct {
 // one of the extra checks (pools, devices) finds something. What ends by itself
 // is given two seconds.
 func Main(m *testing.M, extra ...Check) {
-	checks := append([]Check{arenaCheck(), descriptorCheck(), mappingCheck()}, extra...)
-	old := goleak.IgnoreCurrent() // packages start some when they are imported (ants)
+	find := Leaks(extra...)
 	code := m.Run()
 	if code == 0 {
+		if left := find(); len(left) > 0 {
+			fmt.Fprintf(os.Stderr, "left behind by the tests:\n  %s\n", strings.Join(left, "\n  "))
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// Leaks notes what the process has open now. find says what it has open beyond that,
+// as Main does; what ends by itself is given two seconds.
+func Leaks(extra ...Check) (find func() []string) {
+	checks := append([]Check{arenaCheck(), descriptorCheck(), mappingCheck()}, extra...)
+	old := goleak.IgnoreCurrent() // packages start some when they are imported (ants)
+	return func() []string {
 		var left []string
 		for end := time.Now().Add(2 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			if left = leftovers(checks); len(left) == 0 || time.Now().After(end) {
@@ -45,12 +58,8 @@ func Main(m *testing.M, extra ...Check) {
 		if err := goleak.Find(old); err != nil {
 			left = append(left, "goroutines: "+err.Error())
 		}
-		if len(left) > 0 {
-			fmt.Fprintf(os.Stderr, "left behind by the tests:\n  %s\n", strings.Join(left, "\n  "))
-			code = 1
-		}
+		return left
 	}
-	os.Exit(code)
 }
 
 func leftovers(checks []Check) (left []string) {
