@@ -302,6 +302,23 @@ func (p *Port) unbind(ctx context.Context, w *Worker) error {
 	return errors.Join(errs...)
 }
 
+// Drops are the packets that were dropped so far, by direction and reason ("rx_…", "tx_…"):
+// those of Stats, and rx_queue_full, which found no room in the port's scheduled queues.
+func (p *Port) Drops() map[string]uint64 {
+	m := p.Stats().Drops()
+	if n := p.queueFull(); n > 0 {
+		m["rx_queue_full"] += n
+	}
+	return m
+}
+
+func (p *Port) queueFull() (n uint64) {
+	for _, f := range p.fans {
+		n += f.Drops()
+	}
+	return n
+}
+
 // Close takes the port out of the instance: the scheduler stops polling it, events
 // that wait in its queues go to the workers as before, accepted packets are sent until
 // ctx ends, the device is closed. Events that no worker has taken when ctx ends, or of

@@ -192,7 +192,7 @@ func (in *Instance) snapshot() *Snapshot {
 func (p *Port) snapshot(b *Balance) PortSnapshot {
 	st, i := p.Stats(), p.Info()
 	s := PortSnapshot{Name: p.Name(), Driver: i.Driver, Mode: p.mode.String(), Lock: p.LockLevel().String(),
-		ZeroCopy: i.ZeroCopy, Why: i.Why, LinkUp: p.Link().Up, Drops: st.Drops(), Device: st.Device, Notes: i.Notes}
+		ZeroCopy: i.ZeroCopy, Why: i.Why, LinkUp: p.Link().Up, Drops: p.Drops(), Device: st.Device, Notes: i.Notes}
 	for j := range st.In {
 		q := &st.In[j]
 		s.RxPackets += q.Packets
@@ -217,13 +217,7 @@ func (p *Port) snapshot(b *Balance) PortSnapshot {
 		b.TxDrops += drops
 		b.Sent += q.Packets - q.Waiting - min(drops, q.Packets-q.Waiting)
 	}
-	for _, f := range p.fans {
-		n := f.Drops()
-		b.Lost += n
-		if n > 0 {
-			s.Drops["rx_queue_full"] += n
-		}
-	}
+	b.Lost += p.queueFull()
 	b.Received += s.RxPackets
 	return s
 }

@@ -20,6 +20,7 @@ import (
 
 const conformUsage = `odp conform [-i DEV[,DEV]] [-run ID] [-json] [-short] [-v]
 odp conform -list [-run ID]
+odp conform -chaos 60s [-seed N] [-round K] [-json] [-v]
 
 runs the conformance suites and prints a table by area. Each case is a behaviour with an id.
 
@@ -27,6 +28,10 @@ runs the conformance suites and prints a table by area. Each case is a behaviour
 loop:0  netmap:eth1,netmap:eth2  netmap:x{1,netmap:x}1  vale0:a,vale0:b
 The devices are taken for the time of the run. Without -i the in-process devices are
 tested: loop, and cards, pipes and switch ports of the simulated netmap kernel.
+
+-chaos runs forwarders on in-process cards for that long while links flap, calls fail, ports
+close and open, pools are empty and workers panic, and asks for the account of every frame.
+What happens follows from the seed, which is printed; -round runs one round of it again.
 
 The exit status is 1 when a case failed, when a platform of the project skipped a case
 that is not on its list of expected skips, and when the run was interrupted.`
@@ -40,6 +45,9 @@ type conformOptions struct {
 	short   bool
 	verbose bool
 	limit   time.Duration
+	chaos   time.Duration // 0 = the suites
+	seed    uint64
+	round   int // -1 = all
 }
 
 func parseConform(args []string, stdout io.Writer) (o conformOptions, done bool, err error) {
@@ -51,6 +59,9 @@ func parseConform(args []string, stdout io.Writer) (o conformOptions, done bool,
 	fs.BoolVar(&o.short, "short", false, "fewer rounds of the same cases")
 	fs.BoolVar(&o.verbose, "v", false, "name each case on the standard error when it has ended")
 	fs.DurationVar(&o.limit, "limit", 3*time.Minute, "how long a case may take")
+	fs.DurationVar(&o.chaos, "chaos", 0, "run disturbed forwarders for this `time`, instead of the suites")
+	seed := fs.String("seed", "", "the `number` that a chaos run follows from (default: of the clock)")
+	fs.IntVar(&o.round, "round", -1, "run this one `round` of a chaos run")
 	if done, err = cli.Parse(fs, conformUsage, args, stdout); done || err != nil {
 		return o, done, err
 	}
@@ -60,9 +71,17 @@ func parseConform(args []string, stdout io.Writer) (o conformOptions, done bool,
 	if o.limit <= 0 {
 		return o, false, cli.Usage("-limit %v: more than 0", o.limit)
 	}
-	set := false
-	fs.Visit(func(f *flag.Flag) { set = set || f.Name == "i" })
-	if set {
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if given["chaos"] || given["seed"] || given["round"] {
+		for _, name := range []string{"i", "run", "list", "short", "limit"} {
+			if given[name] {
+				return o, false, cli.Usage("-%s is for the suites: a chaos run has -chaos, -seed, -round, -json and -v", name)
+			}
+		}
+		return o, false, o.parseChaos(given, *seed)
+	}
+	if given["i"] {
 		if o.devices, err = devices.Split(*ifs); err != nil {
 			return o, false, cli.Usage("%v", err)
 		}
@@ -108,6 +127,9 @@ func conform(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	o, done, err := parseConform(args, stdout)
 	if done || err != nil {
 		return err
+	}
+	if o.chaos > 0 {
+		return o.runChaos(ctx, stdout, stderr)
 	}
 	if o.list {
 		for _, c := range selected(o.run) {

@@ -54,6 +54,12 @@ func TestCommandLine(t *testing.T) {
 		{"conform -run POOL-01$", 0, "1 passed, 0 failed, 0 skipped", ""},
 		{"conform -i loop:0 -run POOL-0[12]$", 0, "loop:0: loop, 1 receive", ""},
 		{"conform -run SCHED-75$", 1, "a configured number of scheduler groups", "all were skipped"},
+		{"conform -chaos 0s", 2, "", "a time above 0"},
+		{"conform -chaos 1s -i loop:0", 2, "", "-i is for the suites"},
+		{"conform -chaos 1s -seed x", 2, "", "a number from 0"},
+		{"conform -chaos 1s -round 3", 2, "", "of a -seed"},
+		{"conform -seed 3", 2, "", "a time above 0"},
+		{"conform -chaos 1s -seed 1 -round 5", 0, "seed 1, 1 rounds, 0 failed", ""},
 		{"version", 0, "odp ", ""},
 		{"version -json", 0, `"system"`, ""},
 	} {
@@ -111,6 +117,27 @@ func TestConformJSON(t *testing.T) {
 		if c.Platform != "loop:json" || c.Area == "" || c.Objective == "" || (c.State == "skip") != (c.Lacks != "") || c.Seconds <= 0 {
 			t.Errorf("%+v", c)
 		}
+	}
+}
+
+// A chaos run in JSON: the same round again has the same plan.
+func TestChaosJSON(t *testing.T) {
+	status, out, errs := odp(t, "conform", "-chaos", "1ms", "-seed", "42", "-json")
+	var r struct {
+		Seed                uint64
+		Rounds              int
+		Failed              []struct{ Problems []string }
+		Injected, Delivered uint64
+		Drops, Actions      map[string]uint64
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != 0 {
+		t.Fatalf("status %d, %v: %s", status, err, out)
+	}
+	if r.Seed != 42 || r.Rounds != 1 || len(r.Failed) != 0 || r.Delivered == 0 || r.Injected < r.Delivered || len(r.Actions) == 0 {
+		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(errs, "-seed 42") {
+		t.Errorf("the seed is not told: %s", errs)
 	}
 }
 

@@ -12,7 +12,7 @@ func (r *round) dropped() map[string]uint64 {
 	m := maps.Clone(r.drops)
 	for _, c := range r.cards {
 		if port := c.port.Load(); port != nil {
-			for k, v := range port.Stats().Drops() {
+			for k, v := range port.Drops() {
 				m[k] += v
 			}
 		}

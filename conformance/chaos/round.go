@@ -262,17 +262,20 @@ func (r *round) closeCard(c *card) {
 	if r.plan.block { // a worker may sleep in the kernel: the cure is the operator's
 		r.sim.SetUp(c.name, true)
 	}
-	patience := 50 * time.Millisecond
+	patience := 300 * time.Millisecond
 	if r.calm.Load() && r.app.panicked.Load() == 0 { // else what was in hand is waited for
 		patience = r.cfg.Patience
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := port.Close(ctx)
-	for k, v := range port.Stats().Drops() {
+	for k, v := range port.Drops() {
 		r.drops[k] += v
 	}
 	var drain *netmap.Error // frames that a card without link did not send
+	if errors.Is(err, context.DeadlineExceeded) && !r.calm.Load() {
+		return
+	}
 	if errors.As(err, &drain) && strings.HasPrefix(drain.Op, "drain") && !r.calm.Load() {
 		return
 	}

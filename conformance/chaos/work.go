@@ -171,7 +171,8 @@ func (a *actor) bursts(from *route, n int) {
 	if !a.round.calm.Load() {
 		switch x := a.rng.IntN(2000); {
 		case x < 2 && a.plan.panics:
-			if !a.plan.inHand {
+			// what a panic has in hand is lost to the pool: not so much that nothing goes on
+			if !a.plan.inHand || a.app.panicked.Load() > uint64(a.plan.pool/8) {
 				a.send(from, pkts)
 				n = 0
 			}

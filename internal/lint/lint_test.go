@@ -55,10 +55,11 @@ var allowed = map[string][]string{
 		"platform/netmap/abi", "platform/netmap/nmsim"},
 	"odp": {"internal/", "worker", "buffer", "header", "lookup", "queue", "schedule", "pktio", "pktio/driver",
 		"github.com/panjf2000/ants/v2", "go.uber.org/atomic"},
-	"odptest":     {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "go.uber.org/goleak"},
-	"conformance": {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "odptest", "go.uber.org/goleak"},
-	"examples":    {"examples/internal/", "odp", "odptest", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "worker", "platform/", "go.uber.org/atomic"},
-	"cmd":         {"cmd/", "golang.org/x/sys/unix", "odp", "odptest", "conformance", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "pktio/driver", "worker", "platform/", "internal/"},
+	"odptest":           {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "go.uber.org/goleak"},
+	"conformance":       {"internal/", "worker", "buffer", "header", "queue", "schedule", "pktio", "pktio/driver", "odp", "odptest", "go.uber.org/goleak"},
+	"conformance/chaos": {"internal/", "odp", "buffer", "queue", "pktio/driver", "platform/netmap", "platform/netmap/nmsim"},
+	"examples":          {"examples/internal/", "odp", "odptest", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "worker", "platform/", "go.uber.org/atomic"},
+	"cmd":               {"cmd/", "golang.org/x/sys/unix", "odp", "odptest", "conformance/", "buffer", "header", "lookup/", "queue", "schedule", "pktio", "pktio/driver", "worker", "platform/", "internal/"},
 }
 
 // testOnly may be imported by tests of every room, beside what the room may. A test
