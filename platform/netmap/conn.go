@@ -15,6 +15,7 @@ type conn struct {
 	k      abi.Kernel
 	sys    abi.System // nil: nothing is known about interfaces
 	prefix string
+	sim    bool // nmsim: no module, no tools
 
 	mu      sync.Mutex // one open or close at a time
 	regions map[uint16]*region

@@ -243,7 +243,7 @@ func (d *device) SetMTU(frame int) error {
 		return &Error{Op: op, Device: d.name, Why: "a " + d.kind.String() + " port has no MTU", Cure: fmt.Sprintf("frames may have up to %d bytes", d.maxFrame())}
 	case frame < 68+14 || frame > d.maxFrame():
 		return &Error{Op: op, Device: d.name, Why: fmt.Sprintf("a frame of %d bytes", frame),
-			Cure: fmt.Sprintf("allowed %d to %d (the region's buffer size); larger buffers, with no netmap program running: %s", 68+14, d.maxFrame(), d.c.knob("buf_size", (frame+4+1023)&^1023))}
+			Cure: fmt.Sprintf("allowed %d to %d (the region's buffer size); larger buffers: %s", 68+14, d.maxFrame(), d.c.larger("buf_size", (frame+4+1023)&^1023))}
 	}
 	if err := d.c.sys.SetMTU(d.spec.Port, frame-14); err != nil {
 		return &Error{Op: op, Device: d.name, Why: err.Error()}

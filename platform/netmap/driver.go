@@ -33,7 +33,7 @@ func NewDriver(prefix string, k abi.Kernel) *Driver { return &Driver{c: newConn(
 // the driver under a prefix of its own.
 func NewSim(prefix string, w *nmsim.World) *Driver {
 	d := NewDriver(prefix, w.Kernel())
-	d.configure = w.Configure
+	d.configure, d.c.sim = w.Configure, true
 	return d
 }
 

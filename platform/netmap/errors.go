@@ -78,23 +78,6 @@ func (f *Fault) Unwrap() []error {
 // under the race detector or the portable tag.
 var ErrUnsupported = errors.New("the kernel's netmap is not supported here")
 
-// knob returns the command that sets a pool limit.
-func (c *conn) knob(name string, value int) string {
-	if c.bsd() {
-		return fmt.Sprintf("sysctl dev.netmap.%s=%d", name, value)
-	}
-	return fmt.Sprintf("echo %d > /sys/module/netmap/parameters/%s", value, name)
-}
-
-func (c *conn) bsd() bool { return c.k.Numbers().TxSync == abi.FreeBSDNumbers.TxSync }
-
-func (c *conn) loadCommand() string {
-	if c.bsd() {
-		return "kldload netmap"
-	}
-	return "modprobe netmap"
-}
-
 // openError explains why /dev/netmap can't be opened.
 func (c *conn) openError(device string, errno syscall.Errno) error {
 	e := &Error{Op: "open " + abi.DevicePath, Device: device, Errno: errno}
@@ -136,7 +119,7 @@ func (c *conn) registerError(device, op string, b binding, errno syscall.Errno) 
 	}
 	switch errno {
 	case syscall.ENXIO:
-		e.Why, e.Cure = fmt.Sprintf("there is no interface %q", b.port), "list the interfaces: "+c.pick("ip link", "ifconfig -l")
+		e.Why, e.Cure = fmt.Sprintf("there is no interface %q", b.port), c.cure("list the interfaces: "+c.pick("ip link", "ifconfig -l"), "nmsim makes a port when it is opened as a whole: open nmsim:"+b.port+" first")
 		if spec.Kind() != abi.KindNIC {
 			e.Why, e.Cure = "the kernel finds no such port", "check the name: valeS:P, PARENT{ID or PARENT}ID"
 		}
@@ -155,7 +138,7 @@ func (c *conn) registerError(device, op string, b binding, errno syscall.Errno) 
 	case syscall.EACCES:
 		e.Why, e.Cure = "the VALE switch belongs to somebody exclusively", "use another switch name"
 	case syscall.EOPNOTSUPP:
-		e.Why, e.Cure = "the driver has no netmap support, and emulation is switched off (admode 1)", c.knob("admode", 0)
+		e.Why, e.Cure = "the driver has no netmap support, and emulation is switched off (admode 1)", c.cure(c.knob("admode", 0), "nmsim has no drivers: this is a fault that was asked for")
 	case syscall.EMSGSIZE, syscall.EFAULT:
 		e.Why, e.Cure = "the kernel could not read the request", "report it: this is a fault of the client"
 	case syscall.EINVAL:
@@ -168,13 +151,6 @@ func (c *conn) registerError(device, op string, b binding, errno syscall.Errno) 
 	return e
 }
 
-func (c *conn) pick(linux, bsd string) string {
-	if c.bsd() {
-		return bsd
-	}
-	return linux
-}
-
 // memoryError works out which of the three pools is too small.
 func (c *conn) memoryError(e *Error, b binding, info abi.IfInfo) {
 	if b.memID != 0 {
@@ -184,18 +160,21 @@ func (c *conn) memoryError(e *Error, b binding, info abi.IfInfo) {
 	}
 	slots := max(info.RxSlots, info.TxSlots, int(b.rxSlots), int(b.txSlots))
 	if need := abi.RingSize + abi.SlotSize*slots; slots > 0 && need > abi.DefRingSize {
-		e.Why = fmt.Sprintf("a ring of %d slots needs %d bytes, the module's ring_size is %d by default", slots, need, abi.DefRingSize)
-		e.Cure = "make the rings smaller (" + c.pick("ethtool -G "+b.port+" rx 1024 tx 1024", "the driver's loader tunables") + "), or with no netmap program running: " + c.knob("ring_size", (need+4095)&^4095)
+		e.Why = fmt.Sprintf("a ring of %d slots needs %d bytes, a ring may have %d by default", slots, need, abi.DefRingSize)
+		e.Cure = c.cure("make the rings smaller ("+c.pick("ethtool -G "+b.port+" rx 1024 tx 1024", "the driver's loader tunables")+"), or "+c.larger("ring_size", (need+4095)&^4095),
+			simLarger["ring_size"])
 		return
 	}
 	if k := (abi.Spec{Port: b.port, Mode: b.mode}).Kind(); k == abi.KindVALE || k == abi.KindPipe {
 		e.Why = "the memory region of a software port has room for few descriptors (one a ring and direction, and one of the region), rings and buffers"
-		e.Cure = fmt.Sprintf("open it with ?split=0, or with fewer queues or slots; or, before the port is made: %s, %s", c.knob("priv_if_num", 64), c.knob("priv_ring_num", 128))
+		e.Cure = "open it with ?split=0, or with fewer queues or slots" + c.cure(fmt.Sprintf("; or, before the port is made: %s, %s", c.knob("priv_if_num", 64), c.knob("priv_ring_num", 128)),
+			"; a program can give a world of its own more (nmsim.Config.Private)")
 		return
 	}
 	e.Why = "rings, buffers or the port's descriptor do not fit in netmap's memory"
-	e.Cure = fmt.Sprintf("with no netmap program running, raise buf_num (%s), ring_num (%s), for more than 121 rings if_size (%s); or close other ports",
-		c.knob("buf_num", 2*abi.DefBufNum), c.knob("ring_num", 2*abi.DefRingNum), c.knob("if_size", 2*abi.DefIfSize))
+	e.Cure = c.cure(fmt.Sprintf("with no netmap program running, raise buf_num (%s), ring_num (%s), for more than 121 rings if_size (%s); or close other ports",
+		c.knob("buf_num", 2*abi.DefBufNum), c.knob("ring_num", 2*abi.DefRingNum), c.knob("if_size", 2*abi.DefIfSize)),
+		"nmsim offers "+simLarger["buf_num"]+"; or close other ports")
 }
 
 func (c *conn) invalidError(e *Error, b binding, spec abi.Spec, info abi.IfInfo, infoErr error) {
@@ -210,18 +189,18 @@ func (c *conn) invalidError(e *Error, b binding, spec abi.Spec, info abi.IfInfo,
 		e.Why = fmt.Sprintf("the rings of %s have %d receive and %d send descriptors", b.port, info.RxSlots, info.TxSlots)
 		e.Cure = "at least 3 are needed: " + c.pick("ethtool -G "+b.port+" rx 1024 tx 1024", "set the driver's tunables")
 	case b.mode == abi.ModeOneNIC || b.mode == abi.ModeOneSW:
-		e.Why, e.Cure = fmt.Sprintf("the port has no ring %d", b.ring), "count them: "+c.pick("ethtool -l "+b.port, "sysctl dev."+b.port)
+		e.Why, e.Cure = fmt.Sprintf("the port has no ring %d", b.ring), c.cure("count them: "+c.pick("ethtool -l "+b.port, "sysctl dev."+b.port), fmt.Sprintf("give the port more: option rings=%d of its first open", b.ring+1))
 	case b.memID != 0:
 		e.Why, e.Cure = fmt.Sprintf("there is no memory region %d", b.memID), "open it without @MEMID"
 	case infoErr == nil && info.MTU > abi.DefBufSize-22:
 		e.Why = fmt.Sprintf("frames of MTU %d may not fit in a buffer of %d bytes", info.MTU, abi.DefBufSize)
-		e.Cure = fmt.Sprintf("lower the MTU (%s), or with no netmap program running: %s",
-			c.pick("ip link set dev "+b.port+" mtu 1500", "ifconfig "+b.port+" mtu 1500"), c.knob("buf_size", (info.MTU+22+1023)&^1023))
+		e.Cure = fmt.Sprintf("lower the MTU (%s), or %s",
+			c.pick("ip link set dev "+b.port+" mtu 1500", "ifconfig "+b.port+" mtu 1500"), c.larger("buf_size", (info.MTU+22+1023)&^1023))
 	case spec.Kind() == abi.KindVALE:
 		e.Why = "the VALE name is malformed, or its port part is the name of an interface"
 		e.Cure = "switch and port are of 0-9 A-Z a-z _ with at most 15 bytes together with the colon; interfaces join a switch with vale-ctl -a"
 	default:
 		e.Why = "the kernel refuses the request"
-		e.Cure = "the kernel's log (dmesg) says what it did not like"
+		e.Cure = c.cure("the kernel's log (dmesg) says what it did not like", "report it, with the device's name: nmsim refuses what the kernel would")
 	}
 }

@@ -4,6 +4,7 @@ package netmap
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,6 +30,9 @@ func (oneInterface) Watch(string, func(abi.IfState)) (stop func(), err error) { 
 type bsdSilent struct{ silent }
 
 func (bsdSilent) Numbers() abi.Numbers { return abi.FreeBSDNumbers }
+
+// kernelWords are what helps against the module only.
+var kernelWords = regexp.MustCompile(`sysctl|/sys/module|dev\.netmap|_num|_size|modprobe|ethtool|ip link|ifconfig|dmesg|no netmap program`)
 
 // TestErrorCures: each errno of a registration becomes a message with what to do, in
 // the words of the system at hand.
@@ -77,6 +81,23 @@ func TestErrorCures(t *testing.T) {
 			if !errors.Is(err, c.errno) {
 				t.Errorf("%s: errno is not in the error", c.what)
 			}
+		}
+	}
+	sim := newConn(silent{}, "nmsim")
+	sim.sim = true // it knows no interfaces either
+	for _, b := range []binding{{port: "a"}, {port: "vale0:a"}, {port: "a", mode: abi.ModeOneNIC, ring: 7}, {port: "a", memID: 3}, {port: "a", rxSlots: 4096}} {
+		for _, errno := range []syscall.Errno{syscall.ENXIO, syscall.EBUSY, syscall.ENOMEM, syscall.EIO, syscall.EACCES, syscall.EOPNOTSUPP, syscall.EINVAL} {
+			if s := sim.registerError("nmsim:"+b.port, "bind", b, errno).Error(); kernelWords.MatchString(s) {
+				t.Errorf("nmsim has no such thing: %s", s)
+			}
+		}
+	}
+	if s := sim.registerError("nmsim:a", "bind", binding{port: "a", mode: abi.ModeOneNIC, ring: 7}, syscall.EINVAL).Error(); !strings.Contains(s, "rings=8") {
+		t.Errorf("no such ring: %s", s)
+	}
+	for _, name := range []string{"buf_num", "buf_size", "ring_size"} {
+		if s := sim.larger(name, 1); s == "" || kernelWords.MatchString(s) {
+			t.Errorf("%s: %q", name, s)
 		}
 	}
 	cn := newConn(silent{}, "netmap")

@@ -63,7 +63,7 @@ func (c *conn) open(ctx context.Context, name string, cfg driver.Config) (driver
 	if errors.Is(err, syscall.ENOMEM) && spec.Kind() != abi.KindNIC && !cfg.Strict {
 		// the private region of a software port has room for few descriptors
 		if j, jerr := c.try(ctx, full, spec, cfg, true); jerr == nil {
-			j.note("one descriptor for both directions: the memory region has no room for more (" + c.knob("priv_if_num", 64) + ")")
+			j.note("one descriptor for both directions: the memory region has no room for more (" + c.cure(c.knob("priv_if_num", 64), simLarger["priv_if_num"]) + ")")
 			return j, nil
 		}
 	}
@@ -274,8 +274,8 @@ func (o *opening) compare() error {
 	d := o.d
 	const header = 14 + 4 // with a VLAN tag
 	if size := int(d.reg.bufs.size); d.kind == abi.KindNIC && !d.multi && d.info.MTU+header > size {
-		if err := o.refuse("MTU", fmt.Sprintf("frames of MTU %d need %d bytes, a buffer has %d; lower the MTU to %d, or with no netmap program running: %s",
-			d.info.MTU, d.info.MTU+header, size, size-header, o.c.knob("buf_size", (d.info.MTU+header+1023)&^1023))); err != nil {
+		if err := o.refuse("MTU", fmt.Sprintf("frames of MTU %d need %d bytes, a buffer has %d; lower the MTU to %d, or %s",
+			d.info.MTU, d.info.MTU+header, size, size-header, o.c.larger("buf_size", (d.info.MTU+header+1023)&^1023))); err != nil {
 			return err
 		}
 	}
@@ -309,7 +309,7 @@ func (o *opening) makePool() error {
 	own, err := g.pool(o.cfg.Set, o.want, o.base.headroom, o.cfg.Strict)
 	if err != nil {
 		return &Error{Op: fmt.Sprintf("make a pool of %d packets", o.want), Device: d.name, Why: err.Error(),
-			Cure: "with no netmap program running: " + o.c.knob("buf_num", 2*abi.DefBufNum) + "; or ask for fewer packets, or give a pool of your own (frames are then copied)"}
+			Cure: o.c.larger("buf_num", 2*abi.DefBufNum) + "; or ask for fewer packets (option packets=), or give a pool of your own (frames are then copied)"}
 	}
 	d.own, d.pool = own, own.Pool
 	if n := own.Num(); n < o.want {
