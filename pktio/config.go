@@ -177,12 +177,12 @@ func (c *Config) check(name string) error {
 		v, max int
 		pow2   bool
 	}{
-		{"PoolPackets", c.PoolPackets, maxPackets, false},
-		{"RxQueues", c.RxQueues, maxQueues, false},
-		{"TxQueues", c.TxQueues, maxQueues, false},
-		{"RxSlots", c.RxSlots, maxSlots, false},
-		{"TxSlots", c.TxSlots, maxSlots, false},
-		{"MaxLen", c.MaxLen, maxFrame, false},
+		{"PoolPackets (option packets)", c.PoolPackets, maxPackets, false},
+		{"RxQueues (option rx)", c.RxQueues, maxQueues, false},
+		{"TxQueues (option tx)", c.TxQueues, maxQueues, false},
+		{"RxSlots (option rxslots)", c.RxSlots, maxSlots, false},
+		{"TxSlots (option txslots)", c.TxSlots, maxSlots, false},
+		{"MaxLen (option maxlen)", c.MaxLen, maxFrame, false},
 		{"StageSlots", c.StageSlots, maxSlots, true},
 		{"SpreadSlots", c.SpreadSlots, maxSlots, true},
 	}

@@ -51,3 +51,21 @@ func TestOpenRefusesPools(t *testing.T) {
 	}
 	open(t, set, "loop:pools", pktio.Config{Pool: make(buffer.PoolConfig{Name: "ours", Num: 16}, false)})
 }
+
+// What a command line can set is named as on the command line too.
+func TestRangesNameOptions(t *testing.T) {
+	set := newSet(t, 1)
+	for _, c := range []struct {
+		cfg  pktio.Config
+		want string
+	}{
+		{pktio.Config{PoolPackets: 1 << 25}, "Config.PoolPackets (option packets) is 33554432: allowed are 0 (default) to 16777216"},
+		{pktio.Config{RxQueues: 65}, "Config.RxQueues (option rx) is 65"},
+		{pktio.Config{MaxLen: -1}, "Config.MaxLen (option maxlen) is -1"},
+	} {
+		c.cfg.Log = quiet
+		if _, err := pktio.Open(t.Context(), set, "loop:ranges", c.cfg); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}

@@ -26,7 +26,8 @@ func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // Main returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
-	return opt.Exit("atomic_counters", run(args, stdout), stderr)
+	out := opt.NewOutput(stdout)
+	return opt.Exit("atomic_counters", out.Join(run(args, out)), stderr)
 }
 
 // flow is what is known of one flow.

@@ -29,7 +29,8 @@ func main() {
 
 // Main is the program without the process: it returns the exit status.
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return opt.Exit("l3fwd", main1(ctx, args, stdout), stderr)
+	out := opt.NewOutput(stdout)
+	return opt.Exit("l3fwd", out.Join(main1(ctx, args, out)), stderr)
 }
 
 func main1(ctx context.Context, args []string, stdout io.Writer) error {

@@ -27,7 +27,8 @@ func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // Main returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
-	return opt.Exit("mirror", run(args, stdout), stderr)
+	out := opt.NewOutput(stdout)
+	return opt.Exit("mirror", out.Join(run(args, out)), stderr)
 }
 
 func run(args []string, out io.Writer) error {

@@ -41,7 +41,7 @@ Options as odp_l2fwd's (letters are not joined; each takes its value after a spa
   -s 0|1     write the source MAC (default 1: the output interface's)
   -r LIST    destination MACs, one for each interface
   -b N       most packets in a burst (default 32, at most 256)
-  -g N       scheduler groups: 0 = all threads, -1 = workers, N = N own groups
+  -g N       scheduler groups: 0 = all threads, -1 = workers, N = N own groups (scheduled modes)
   -q N       receive queues per interface in the scheduled modes (0 = one per worker)
   -e 0|1     drop packets with header errors (default 0)
   -p 0|1     copy each packet (default 0)

@@ -163,6 +163,14 @@ func (o *options) interfaces(fs *flag.FlagSet, ifs, outMap, dst string) (err err
 			return opt.Usage("%v", err)
 		}
 	}
+	switch { // what would have no effect
+	case o.groups != 0 && !o.mode.Scheduled():
+		return opt.Usage("-g %d with -m %s: groups are of the scheduler; they need -m parallel, atomic or ordered", o.groups, o.mode)
+	case o.rxQueues != 0 && !o.mode.Scheduled():
+		return opt.Usage("-q %d with -m %s: an interface has a receive queue for each of its workers there (-c); -q needs -m parallel, atomic or ordered", o.rxQueues, o.mode)
+	case o.rxQueues > 1 && o.share == "handles":
+		return opt.Usage("-q %d with -share handles: each handle has one receive queue; use -share queues", o.rxQueues)
+	}
 	for i, n := range o.ifs {
 		if slices.Contains(o.ifs[:i], n) {
 			return opt.Usage("-i names %q twice: to give an interface more workers use -c with -share", n)

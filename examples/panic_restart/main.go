@@ -26,7 +26,8 @@ func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // Main returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
-	return opt.Exit("panic_restart", run(args, stdout), stderr)
+	out := opt.NewOutput(stdout)
+	return opt.Exit("panic_restart", out.Join(run(args, out)), stderr)
 }
 
 // A message is the data of a UDP datagram over IPv4: its length is in its last of

@@ -24,7 +24,8 @@ func main() { os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr)) }
 
 // Main returns the exit status.
 func Main(args []string, stdout, stderr io.Writer) int {
-	return opt.Exit("pipeline", run(args, stdout), stderr)
+	out := opt.NewOutput(stdout)
+	return opt.Exit("pipeline", out.Join(run(args, out)), stderr)
 }
 
 const frameLen = 64

@@ -198,7 +198,7 @@ func (d *device) Start() error {
 	frames := make([]*buffer.Packet, d.seed)
 	if n := d.pool.AllocPackets(nil, frames, d.len); n < d.seed {
 		buffer.FreePackets(nil, frames[:n])
-		return fmt.Errorf("device %q: option seed=%d: the pool gave %d of these packets, it has %d in all: make the pool larger (PoolPackets) or the seed smaller", d.name, d.seed, n, d.pool.Num())
+		return fmt.Errorf("device %q: option seed=%d: the pool gave %d of these packets, it has %d in all: make the pool larger (option packets=, or PoolPackets) or the seed smaller", d.name, d.seed, n, d.pool.Num())
 	}
 	d.seeded = true
 	mac := *d.mac.Load()

@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"sync"
 )
 
 // Exit statuses of every example.
@@ -47,6 +48,38 @@ func Exit(name string, err error, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	}
 	return Status(err)
+}
+
+// Output keeps the first error of writing to w: a program whose result did not reach
+// its reader has failed. Any goroutine may write.
+type Output struct {
+	mu  sync.Mutex
+	w   io.Writer
+	err error
+}
+
+// NewOutput makes an Output.
+func NewOutput(w io.Writer) *Output { return &Output{w: w} }
+
+// Write implements io.Writer.
+func (o *Output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n, err := o.w.Write(b)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// Join returns err with what went wrong with the output, unless err has it already.
+func (o *Output) Join(err error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil || errors.Is(err, o.err) {
+		return err
+	}
+	return errors.Join(err, fmt.Errorf("the output is not complete: %w", o.err))
 }
 
 // Interfaces splits a comma separated list of device names. A piece without a
