@@ -143,3 +143,58 @@ func TestGraceFails(t *testing.T) {
 		}
 	})
 }
+
+// A reader that stands in a piece which was taken away finds there what was right when
+// it came, until the grace period is over: here the reader is the one who is waited for.
+func TestStaleReader(t *testing.T) {
+	waited := 0
+	look := func() uint32 { return 0 }
+	grace := func(context.Context) error {
+		waited++
+		if h := look(); h != 7 {
+			t.Errorf("the stale reader finds %d, want 7", h)
+		}
+		return nil
+	}
+	a, b := pfx("10.0.0.0/30"), pfx("11.0.0.0/30")
+	v4 := made4[uint16](t, Config{Name: "stale", Groups: 1, Grace: grace})
+	if err := v4.Add(a, 7); err != nil {
+		t.Fatal(err)
+	}
+	stale := v4.slot(get[uint16](v4.base, uintptr(word4(a.Addr())>>8)), word4(a.Addr()))
+	look = func() uint32 { return uint32(get[uint16](v4.base, stale)) }
+	if err := v4.Add(pfx("10.0.0.0/8"), 7); err != nil { // so that both states answer 7
+		t.Fatal(err)
+	}
+	if err := v4.Delete(a); err != nil {
+		t.Fatal(err)
+	}
+	if err := v4.Add(b, 9); err != nil || waited != 1 || look() == 7 {
+		t.Errorf("%v, %d waits, the piece holds %d", err, waited, look())
+	}
+
+	// a node that another is hung over is copied: the reader in the old one is not led by
+	// the routes of fewer addresses
+	waited = 0
+	v6 := made6(t, Config{Name: "stale", Groups: 4, Default: 7, Grace: grace})
+	p := pfx("2001:db8:1:2:3::/80")
+	if err := v6.Add(p, 5); err != nil {
+		t.Fatal(err)
+	}
+	n := get[uint32](v6.base, uintptr(word6(p.Addr()).Hi>>40)) & nodeMask
+	look = func() uint32 { return v6.head(n).miss }
+	for _, s := range []string{"2001:db8:1::/48", "2001:db8:1:2::/64"} {
+		if err := v6.Add(pfx(s), 6); err != nil {
+			t.Fatal(err)
+		}
+		if h := look(); h != 7 {
+			t.Fatalf("%s: a reader in the old node finds %d, want 7", s, h)
+		}
+		if err := v6.Delete(pfx(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if waited == 0 {
+		t.Error("nobody waited")
+	}
+}

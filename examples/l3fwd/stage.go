@@ -30,10 +30,9 @@ const (
 var dropNames = [numDrops]string{"no_route", "short", "version", "length", "checksum", "ttl", "ether_type"}
 
 const (
-	ethLen    = 14
-	typeIPv4  = 0x0008 // as it is read, little-endian
-	typeIPv6  = 0xdd86
-	checkDPDK = true
+	ethLen   = 14
+	typeIPv4 = 0x0008 // as it is read, little-endian
+	typeIPv6 = 0xdd86
 )
 
 // hop is what is written over a packet and where it goes: for one input, by the
