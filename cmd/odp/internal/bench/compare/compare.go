@@ -64,20 +64,20 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 	}
 	rep.Machine, rep.Peers = bench.ThisMachine(), f.versions(ctx, rep.Peers)
-	out, err := f.measure(ctx, rows, *pairs, *length, stdout)
-	rep.Add(out)
-	if *dir != "" {
-		if serr := rep.Save(*dir); err == nil {
-			err = serr
+	// Each row is written when it is there: a comparison that is ended early keeps its rows.
+	out, err := f.measure(ctx, rows, *pairs, *length, stdout, func(o Outcome) error {
+		if rep.Add([]Outcome{o}); *dir == "" {
+			return nil
 		}
-	}
+		return rep.Save(*dir)
+	})
 	now := Report{Rows: out}
 	io.WriteString(stdout, now.Text())
 	return err
 }
 
 // measure runs the rows and tells each result as it comes.
-func (f *Finder) measure(ctx context.Context, rows []Row, pairs int, length time.Duration, stdout io.Writer) (out []Outcome, err error) {
+func (f *Finder) measure(ctx context.Context, rows []Row, pairs int, length time.Duration, stdout io.Writer, done func(Outcome) error) (out []Outcome, err error) {
 	absent := map[string]bool{}
 	for i := range rows {
 		o, err := f.runRow(ctx, &rows[i], pairs, length)
@@ -98,6 +98,9 @@ func (f *Finder) measure(ctx context.Context, rows []Row, pairs int, length time
 				o.Ratio.Median, o.Ratio.Min, o.Ratio.Max, o.Want, o.verdict(), o.quality())
 		}
 		out = append(out, o)
+		if err := done(o); err != nil {
+			return out, err
+		}
 	}
 	return out, nil
 }
