@@ -35,6 +35,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	list := fs.Bool("list", false, "list the rows and run none")
 	pairs := fs.Int("pairs", 5, "`times` that ours and the peer run in turn")
 	length := fs.Duration("time", 300*time.Millisecond, "length of each of our runs; the peer's are counted")
+	fs.DurationVar(&f.Pause, "pause", 0, "pause after each pair, for machines where others want to run too")
 	dir := fs.String("out", "", "write compare.json, compare.md and compare.svg into this `directory`; rows that are there and were not measured now are kept")
 
 	if done, err := cli.Parse(fs, usage, args, stdout); done || err != nil {
@@ -123,7 +124,7 @@ func printList(rows []Row, stdout io.Writer) error {
 
 var (
 	odpVersion  = regexp.MustCompile(`(?m)^ODP impl details:\s+(.*)$`)
-	dpdkVersion = regexp.MustCompile(`(?m)DPDK ([0-9]\S*)`)
+	dpdkVersion = regexp.MustCompile(`(?m)DPDK ([0-9][0-9.]*)`)
 )
 
 // versions asks the peers that are there what they are; of others the old answer stays.

@@ -25,6 +25,7 @@ type Finder struct {
 	Test    string // dpdk-test, "" = PATH
 	Self    string // our own program
 	SelfEnv []string
+	Pause   time.Duration // after each pair
 }
 
 // find returns the file of a peer's program.
@@ -100,6 +101,7 @@ func (f *Finder) runRow(ctx context.Context, r *Row, reps int, length time.Durat
 		}
 		ours, peer, ratio = append(ours, a), append(peer, b), append(ratio, a/b)
 		o.Pairs = append(o.Pairs, Pair{a, b, a / b})
+		time.Sleep(f.Pause)
 	}
 	o.Ours, o.Peer, o.Ratio = bench.SpreadOf(ours), bench.SpreadOf(peer), bench.SpreadOf(ratio)
 	if r.Want > 0 {
