@@ -38,6 +38,7 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 	fs.DurationVar(&f.Pause, "pause", 0, "pause after each pair, for machines where others want to run too")
 	dir := fs.String("out", "", "write compare.json, compare.md and compare.svg into this `directory`; rows that are there and were not measured now are kept")
 
+	redo := fs.Bool("report", false, "measure nothing: write the table and the plot of -out anew from its compare.json")
 	if done, err := cli.Parse(fs, usage, args, stdout); done || err != nil {
 		return err
 	}
@@ -63,6 +64,12 @@ func Run(ctx context.Context, args []string, stdout io.Writer) error {
 		if rep, err = Load(*dir); err != nil {
 			return err
 		}
+	}
+	if *redo {
+		if *dir == "" || len(rep.Rows) == 0 {
+			return cli.Usage("-report needs -out with the directory of a compare.json")
+		}
+		return rep.Save(*dir)
 	}
 	rep.Machine, rep.Peers = bench.ThisMachine(), f.versions(ctx, rep.Peers)
 	// Each row is written when it is there: a comparison that is ended early keeps its rows.

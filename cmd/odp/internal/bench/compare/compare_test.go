@@ -174,7 +174,16 @@ func TestReport(t *testing.T) {
 	if err != nil || len(back.Rows) != 4 || back.Rows[0].Ratio != r.Rows[0].Ratio || *back.Rows[1].Met {
 		t.Fatalf("%+v, %v", back, err)
 	}
+	if err := os.Remove(filepath.Join(dir, "compare.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := Run(context.Background(), []string{"-report", "-out", dir}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
 	md := r.Markdown()
+	if again, err := os.ReadFile(filepath.Join(dir, "compare.md")); err != nil || string(again) != md {
+		t.Errorf("%v: not the same table: %s", err, again)
+	}
 	for _, want := range []string{"| w1 [1] |", "| w2 [2, 3, 1] |", "**2.00**", "met |", "not met; machine not quiet", "odp_queue_perf absent", "it broke", "[2] The peer is changed: a.", "odp-linux-1.50"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("no %q in\n%s", want, md)
@@ -215,7 +224,7 @@ func TestAdd(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
-	for args, want := range map[string]string{"-rows [": "missing closing", "-rows nothing-like-it": "matches none", "-pairs 0": "-pairs 1", "more": "unexpected argument"} {
+	for args, want := range map[string]string{"-rows [": "missing closing", "-rows nothing-like-it": "matches none", "-pairs 0": "-pairs 1", "-report": "needs -out", "more": "unexpected argument"} {
 		err := Run(context.Background(), strings.Fields(args), io.Discard)
 		var usage *cli.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
