@@ -237,7 +237,8 @@ func scribbled(t *testing.T, c combination, seed uint64, how int) (packets uint6
 	}
 	s.close()
 	var fault *netmap.Fault
-	if err != nil && !errors.Is(err, queue.ErrFaulted) && !errors.As(err, &fault) {
+	// a ring whose indices were scribbled on may look as if frames were queued for ever: Drain gives up in time
+	if err != nil && !errors.Is(err, queue.ErrFaulted) && !errors.As(err, &fault) && !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("%v: %v is no fault", c, err)
 	}
 	if res.PoolLeaked != 0 {
