@@ -65,8 +65,7 @@ type app struct {
 // card is one simulated card and the port that has it open.
 type card struct {
 	name   string
-	link   bool // as the script set it
-	routes []*route
+	link   bool                     // as the script set it
 	port   atomic.Pointer[odp.Port] // nil: not open
 	faulty atomic.Bool              // a burst call said so
 	stages [][]*odp.SchedQueue      // per receive queue
@@ -79,8 +78,6 @@ type route struct {
 	hop  int // stages passed
 	side *side
 }
-
-var kinds atomic.Int32
 
 func newRound(cfg *Config, number int) *round {
 	rng := rand.New(rand.NewPCG(cfg.Seed, uint64(number)))
