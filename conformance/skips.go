@@ -42,14 +42,17 @@ var noControl = map[string]Capability{
 	"PKTIO-28": CapSetMaxLen, "PKTIO-29": CapSetMaxLen, "PKTIO-30": CapSetPromisc, "PKTIO-31": CapSetMAC,
 }
 
+// noSwitches: there is no link that could go down, and there are no offloads.
+var noSwitches = map[string]Capability{"PKTIO-203": CapSetLink, "PKTIO-212": CapSetOffload}
+
 // The lists of loop, of simulated cards with and without frames of several slots, and of
 // pipes and switch ports.
 var (
-	loopSkips     = skips(noSched, noPktio)
+	loopSkips     = skips(noSched, noPktio, noSwitches, map[string]Capability{"PKTIO-208": CapFaults})
 	nicSkips      = skips(noPktio)
-	plainNICSkips = skips(noPktio)
-	softSkips     = skips(noPktio, noControl)
-	realSkips     = skips(noPktio, map[string]Capability{"PKTIO-31": CapSetMAC}) // afpacket and afxdp on veth
+	plainNICSkips = skips(noPktio, map[string]Capability{"PKTIO-205": CapJumbo})
+	softSkips     = skips(noPktio, noControl, noSwitches)
+	realSkips     = skips(noPktio, noSwitches, map[string]Capability{"PKTIO-31": CapSetMAC, "PKTIO-208": CapFaults}) // afpacket and afxdp on veth
 )
 
 // knownSkips are the lists of the platforms of this repository, by the names that

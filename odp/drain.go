@@ -160,10 +160,13 @@ func (in *Instance) closeObjects(ctx context.Context) error {
 	}
 	in.awaitPackets(ctx, pools)
 	for _, p := range all {
-		if !p.Closed() && !p.Info().External {
-			add(in.leaked(p))
-			add(p.Abandon())
+		if p.Closed() {
+			continue
 		}
+		if !p.Info().External { // those were named above
+			add(in.leaked(p))
+		}
+		add(p.Abandon())
 	}
 	for _, p := range ports {
 		add(p.Port.Close()) // devices that waited for their packets

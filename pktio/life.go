@@ -121,12 +121,16 @@ func (p *Port) Close() error {
 // Shutdown closes the handle in order: no packet is accepted any more, what was
 // accepted is sent (until ctx ends), then Close; then it waits, until ctx ends, for
 // packets of the device's own pool that are still with somebody: the error names
-// how many, and whose.
+// how many, and whose. After a Close that left some out it is that wait alone.
 func (p *Port) Shutdown(ctx context.Context) error {
 	p.ctl.Lock()
 	st := p.state.LoadAcq()
 	if st == stClosed {
 		p.ctl.Unlock()
+		reap()
+		if isRetired(p.dev.drv) {
+			return awaitPackets(ctx, p.dev.drv, fmt.Errorf("device %q: closed, but %w", p.name, ErrPacketsOut))
+		}
 		return nil
 	}
 	p.state.StoreSeq(stStopped)

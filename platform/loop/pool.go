@@ -60,6 +60,9 @@ func releasePool(sp *sharedPool) error {
 		return fmt.Errorf("%w: %s", driver.ErrPacketsOut, out)
 	}
 	if err := sp.pool.Close(); err != nil {
+		if !sp.pool.Closed() { // somebody allocated since Leaks looked
+			err = fmt.Errorf("%w: %w", driver.ErrPacketsOut, err)
+		}
 		return err
 	}
 	sp.refs = 0

@@ -5,22 +5,26 @@ package netmap
 import (
 	"errors"
 	"fmt"
+
+	"github.com/odp-go/godp/pktio/driver"
 )
 
 // Close implements driver.Device. Frames that are queued are lost (Drain sends
-// them); those that the kernel never took are counted. The pool's buffers go back to the kernel with the last port of the region. The
-// error says what could not be given back.
+// them); those that the kernel never took are counted. The pool's buffers go back to the kernel with the last port of the region. While
+// packets of the pool are out, driver.ErrPacketsOut: the port is free for others, and the
+// region stays until a further Close finds them back. The error says what could not be
+// given back.
 func (d *device) Close() error {
 	d.c.mu.Lock()
 	defer d.c.mu.Unlock()
-	if d.state.LoadAcq() == stateClosed {
-		return nil
+	if d.state.LoadAcq() != stateClosed {
+		d.state.StoreSeq(stateClosed)
+		for _, q := range d.tx {
+			q.countUnsent()
+		}
+		return d.undo()
 	}
-	d.state.StoreSeq(stateClosed)
-	for _, q := range d.tx {
-		q.countUnsent()
-	}
-	return d.undo()
+	return d.giveMemory()
 }
 
 // undo gives back whatever the device holds; conn.mu is held. First the port's
@@ -47,16 +51,27 @@ func (d *device) undo() error {
 			delete(d.c.bases, d.base)
 		}
 	}
-	if d.own != nil {
-		if err := d.reg.release(d.cfg.Set, d.own); err != nil {
-			errs = append(errs, fmt.Errorf("%s: close: %w; the buffers of these packets are lost until no program uses netmap", d.name, err))
-		}
-		d.own = nil
+	return errors.Join(append(errs, d.giveMemory())...)
+}
+
+// giveMemory gives pool and region back, unless packets are out; conn.mu is held. It may
+// be called again.
+func (d *device) giveMemory() error {
+	if d.reg == nil || d.freed {
+		return nil
 	}
-	if d.reg != nil {
-		if err := d.reg.close(); err != nil {
-			errs = append(errs, &Error{Op: "give the memory region back", Device: d.name, Why: err.Error()})
+	var errs []error
+	if d.own != nil && !d.released {
+		if err := d.reg.release(d.cfg.Set, d.own); errors.Is(err, driver.ErrPacketsOut) {
+			return fmt.Errorf("%s: close: %w", d.name, err)
+		} else if err != nil {
+			errs = append(errs, fmt.Errorf("%s: close: %w", d.name, err))
 		}
+		d.released = true
+	}
+	d.freed = true
+	if err := d.reg.close(); err != nil {
+		errs = append(errs, &Error{Op: "give the memory region back", Device: d.name, Why: err.Error()})
 	}
 	return errors.Join(errs...)
 }

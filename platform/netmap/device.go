@@ -62,6 +62,8 @@ type device struct {
 	split    bool        // each direction has its own descriptors
 	multi    bool        // frames may take several slots
 	counted  bool        // in conn.bases
+	released bool        // own was given back
+	freed    bool        // and reg
 	mac      net.HardwareAddr
 
 	state   relax.Uint32 // written by control operations, read by bursts
@@ -102,7 +104,7 @@ func (d *device) finish() {
 		}
 	}
 	for _, q := range d.tx {
-		q.bufs, q.own, q.multi = d.reg.bufs, d.exchanges(), d.multi
+		q.bufs, q.own, q.multi, q.most = d.reg.bufs, d.exchanges(), d.multi, uint32(d.maxFrame())
 		q.pad, q.floor = d.kind == abi.KindNIC, d.kind == abi.KindPipe
 	}
 	d.mac = net.HardwareAddr(d.info.MAC[:])

@@ -4,6 +4,7 @@ package netmap
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -21,6 +22,7 @@ func init() {
 type Driver struct {
 	c         *conn
 	configure func(port string, opts map[string]string) error // nil: the kernel's ports are made elsewhere
+	fixed     func(port string) bool                          // its rings can't change
 }
 
 // NewDriver makes a driver over a kernel. prefix is what stands before the colon
@@ -33,7 +35,7 @@ func NewDriver(prefix string, k abi.Kernel) *Driver { return &Driver{c: newConn(
 // the driver under a prefix of its own.
 func NewSim(prefix string, w *nmsim.World) *Driver {
 	d := NewDriver(prefix, w.Kernel())
-	d.configure, d.c.sim = w.Configure, true
+	d.configure, d.fixed, d.c.sim = w.Configure, w.Fixed, true
 	return d
 }
 
@@ -61,15 +63,16 @@ func (v *Driver) Open(ctx context.Context, name string, cfg driver.Config) (driv
 			return nil, err
 		}
 		if spec.Kind() == abi.KindNIC {
-			if cfg.RxSlots > 0 {
+			fixed := v.fixed(spec.Port) // as on a real card: what it has is compared with the wish
+			if cfg.RxSlots > 0 && !fixed {
 				sim["rx-slots"] = strconv.Itoa(cfg.RxSlots)
 			}
-			if cfg.TxSlots > 0 {
+			if cfg.TxSlots > 0 && !fixed {
 				sim["tx-slots"] = strconv.Itoa(cfg.TxSlots)
 			}
 		}
 		if err := v.configure(spec.Port, sim); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("device %q: %w", v.c.prefix+":"+name, err)
 		}
 		cfg.Options = own
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/odp-go/godp/internal/arena"
 	"github.com/odp-go/godp/internal/invariants"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/platform/netmap/abi"
 	"github.com/odp-go/godp/worker"
 )
@@ -208,23 +209,33 @@ func (g *region) pool(set *worker.Set, want int, headroom uint32, strict bool) (
 	return p, nil
 }
 
-// release drops one user of a pool; the last one takes its buffers back. The error
-// says how many packets are still out: their buffers are lost until netmap's memory
-// is idle.
+// release drops one user of a pool; the last one takes its buffers back. With
+// driver.ErrPacketsOut some of its packets are still with somebody: nothing is allocated from
+// it any more, and release is to be called again. Buffers of a pool that was abandoned
+// meanwhile are lost until netmap's memory is idle.
 func (g *region) release(set *worker.Set, p *regionPool) error {
-	if p.refs--; p.refs > 0 {
+	if p.refs > 1 {
+		p.refs--
 		return nil
 	}
-	delete(g.pools, set)
+	if g.pools[set] == p {
+		delete(g.pools, set)
+	}
+	if p.Closed() {
+		return nil
+	}
 	err := p.Detach(func(_, ext uint32) {
 		if ext != 0 {
 			g.spare = append(g.spare, ext)
 		}
 	})
-	if err != nil { // the headers' memory goes back all the same
-		return errors.Join(err, p.Abandon())
+	switch {
+	case err == nil:
+		return p.Close()
+	case p.Attached() > 0:
+		return fmt.Errorf("%w: %w", driver.ErrPacketsOut, err)
 	}
-	return p.Close()
+	return errors.Join(err, p.Abandon()) // the headers' memory goes back all the same
 }
 
 // close drops one user of the region; the last one gives everything back. The

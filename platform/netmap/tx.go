@@ -26,6 +26,7 @@ type txQueue struct {
 	bufs   bufMap
 	own    *buffer.Pool // packets of it are exchanged; nil = none
 	multi  bool         // the port carries frames of several slots
+	most   uint32       // bytes of the longest frame
 	pad    bool
 	floor  bool // the receiver reads no lower than the offset that a slot comes with (pipes)
 	g      ring
@@ -150,6 +151,9 @@ func (q *txQueue) slow(head, left uint32, w *worker.Worker, k *buffer.Packet) (u
 	total := uint32(k.Len())
 	short := q.pad && total < minFrame
 	switch {
+	case total > q.most:
+		add(&q.tooLong, 1)
+		return 0, true
 	case total == 0:
 		add(&q.noData, 1)
 		return 0, true

@@ -35,6 +35,11 @@ import (
 // pipes need no configuration.
 func (w *World) Configure(name string, opts map[string]string) error {
 	if strings.HasPrefix(name, "vale") || strings.ContainsAny(name, "{}") {
+		for k := range opts {
+			if k != "personality" {
+				return fmt.Errorf("nmsim: port %q: option %q: ports of switches and pipes have personality= only, the others are for cards", name, k)
+			}
+		}
 		return w.configureWorld(name, opts)
 	}
 	cfg, o, err := ParseOptions(opts)
@@ -77,6 +82,15 @@ func (w *World) Configure(name string, opts map[string]string) error {
 		return w.GrantFewer(name, o.less)
 	}
 	return nil
+}
+
+// Fixed reports whether a port is open, or joined to another by a cable: its configuration
+// can't change now.
+func (w *World) Fixed(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.ports[name]
+	return p != nil && (p.fds > 0 || p.peer != nil)
 }
 
 // configureWorld is for the options that concern the whole World.

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/odp-go/godp/buffer"
+	"github.com/odp-go/godp/odp"
+	"github.com/odp-go/godp/odptest"
+	"github.com/odp-go/godp/pktio"
+)
+
+// Packet I/O: what users have met with closing, with opens that fail, and with mistakes
+// that nobody explained to them.
+
+func init() {
+	dev := []Capability{CapDevice}
+	register("PKTIO",
+		Case{"PKTIO-207", "A port is closed while workers receive and send on it, and opened again at once, over and over.", dev, ioReopen},
+		Case{"PKTIO-208", "Whichever system call fails while a port is opened, the error names the device, nothing is left behind, and the next open works.", []Capability{CapDevice, CapFaults}, ioFaults},
+		Case{"PKTIO-212", "An offload that would change or hide frames is named at open, with the command that turns it off; Strict refuses it.", []Capability{CapDevice, CapSetOffload}, ioOffloads},
+		Case{"PKTIO-213", "A wrong name, option or configuration is an error that names the device, what is wrong and what is allowed, and nothing is left behind.", dev, ioMistakes},
+	)
+}
+
+// receiver is the name of the device that receives.
+func (e *Env) receiver() string {
+	if e.F.Has(CapPair) {
+		return e.F.Pair[1]
+	}
+	return e.F.Single
+}
+
+// live is a pair of ports that workers use while they are closed.
+type live struct {
+	tx, rx *odp.Port
+}
+
+func ioReopen(e *Env) {
+	rounds := 1000
+	if e.Short() {
+		rounds = 20
+	}
+	for _, mode := range []odp.Mode{odp.ModeDirect, odp.ModeScheduled} {
+		in := e.Open(odp.Config{Workers: 2})
+		x := &wire{e: e, in: in}
+		var now atomic.Pointer[live]
+		var came atomic.Int64
+		wait := e.Start(in, func(w *odp.Worker) error {
+			pkts := make([]*odp.Packet, 16)
+			for w.Running() {
+				l := now.Load()
+				if l == nil {
+					continue
+				}
+				n, err := 0, error(nil)
+				switch {
+				case w.ID() == 0:
+					n = l.tx.Pool().AllocPackets(w, pkts[:4], least)
+					for _, k := range pkts[:n] {
+						copy(k.Data(), l.rx.MAC())
+						copy(k.Data()[6:], l.tx.MAC())
+					}
+					var m int
+					m, err = l.tx.Out(0).Send(w, pkts[:n])
+					buffer.FreePackets(w, pkts[m:n])
+				case mode == odp.ModeScheduled:
+					n, _, err = in.Schedule(w, odp.EventsOf(pkts), 100*time.Microsecond)
+					came.Add(int64(n))
+					buffer.FreePackets(w, pkts[:n])
+				default:
+					n, err = l.rx.In(0).Recv(w, pkts)
+					came.Add(int64(n))
+					buffer.FreePackets(w, pkts[:n])
+				}
+				if err != nil && !errors.Is(err, odp.ErrClosed) && !errors.Is(err, odp.ErrStopped) {
+					return fmt.Errorf("worker %d, while the port is closed: %w", w.ID(), err)
+				}
+			}
+			return nil
+		})
+		for i := range rounds {
+			cfg := odp.PortConfig{Mode: mode, Config: pktio.Config{PoolPackets: 256}}
+			l := &live{}
+			if e.F.Has(CapPair) {
+				l.tx = x.port(e.F.Pair[0], odp.PortConfig{Config: cfg.Config})
+			}
+			l.rx = x.port(e.receiver(), cfg)
+			if l.tx == nil {
+				l.tx = l.rx
+			}
+			before := came.Load()
+			now.Store(l)
+			e.Await(fmt.Sprintf("packet after open %d", i), func() bool { return came.Load() > before })
+			for _, p := range []*odp.Port{l.tx, l.rx} {
+				if i%2 == 1 {
+					// at once: packets may be with a worker, who gives them back soon
+					if err := p.Port.Close(); err != nil && !errors.Is(err, pktio.ErrPacketsOut) {
+						e.Errorf("Close %d of %s: %v", i, p.Name(), err)
+					}
+				}
+				ctx, cancel := context.WithTimeout(e.Context(), e.patience())
+				e.NoError(p.Close(ctx), "Close %d of %s", i, p.Name())
+				cancel()
+			}
+		}
+		in.Stop()
+		wait()
+		e.NoError(in.Shutdown(e.Context()), "Shutdown")
+		if e.F.Faults != nil {
+			e.Check(e.F.Faults.Left() == "", "left behind: %s", e.F.Faults.Left())
+		}
+	}
+}
+
+func ioFaults(e *Env) {
+	f, in, name := e.F.Faults, e.Instance(), e.receiver()
+	e.Cleanup(func() { f.Fail(0, 0) })
+	errnos := []syscall.Errno{syscall.ENOMEM, syscall.EIO, syscall.EINVAL, syscall.EINTR}
+	if e.Short() {
+		errnos = errnos[:2]
+	}
+	two := pktio.Config{PoolPackets: 256, RxQueues: 2, TxQueues: 2}
+	for _, cfg := range []odp.PortConfig{{Config: pktio.Config{PoolPackets: 256}}, {Mode: odp.ModeScheduled, Config: two}, {Config: pktio.Config{Promisc: true, PoolPackets: 256}}} {
+		for _, errno := range errnos {
+			hit := 0
+			for k, pending := 1, false; !pending; k++ {
+				e.Must(k < 1000, "an open makes %d system calls, and more", k)
+				f.Fail(k, errno)
+				p, err := in.OpenPort(e.Context(), name, cfg)
+				pending = f.Pending()
+				f.Fail(0, 0)
+				if err == nil {
+					e.NoError(p.Close(e.Context()), "Close")
+				} else {
+					e.Check(!pending, "OpenPort failed though no call did: %v", err)
+					e.Check(p == nil && strings.Contains(err.Error(), strings.SplitN(name, "?", 2)[0]), "call %d failed with %v: the error, %v, does not name the device", k, errno, err)
+					e.Check(pktio.Lookup(name) == nil, "call %d failed with %v: the device counts as open", k, errno)
+					hit++
+				}
+				left := f.Left()
+				e.Must(left == "", "call %d of OpenPort failed with %v: left behind: %s", k, errno, left)
+			}
+			e.Check(hit > 0, "no call of OpenPort could fail with %v", errno)
+		}
+	}
+	x := e.wire(odp.PortConfig{})
+	x.pass(x.frames(10, odptest.Frame{}))
+}
+
+func ioOffloads(e *Env) {
+	in, name := e.Instance(), e.receiver()
+	cfg := odp.PortConfig{Config: pktio.Config{PoolPackets: wirePackets}}
+	offload := func(on bool) {
+		e.Helper()
+		e.NoError(e.F.SetOffload(name, on), "offload of %s: %v", name, on)
+	}
+	notes := func() string {
+		e.Helper()
+		p, err := in.OpenPort(e.Context(), name, cfg)
+		e.NoError(err, "OpenPort")
+		s := strings.Join(p.Info().Notes, "; ")
+		e.NoError(p.Close(e.Context()), "Close")
+		return s
+	}
+	e.Check(!strings.Contains(notes(), "offload"), "without offloads there is a note: %s", notes())
+	offload(true)
+	s := notes()
+	e.Check(strings.Contains(s, "offload") && (strings.Contains(s, "ethtool") || strings.Contains(s, "ifconfig")), "an offload is on, and the notes are %q", s)
+	strict := cfg
+	strict.Strict = true
+	p, err := in.OpenPort(e.Context(), name, strict)
+	e.Check(p == nil && err != nil && strings.Contains(err.Error(), "offload"), "Strict with an offload: %v", err)
+	offload(false)
+	e.Check(!strings.Contains(notes(), "offload"), "after the offload is off there is a note: %s", notes())
+	x := e.wire(odp.PortConfig{})
+	x.pass(x.frames(10, odptest.Frame{}))
+}
+
+func ioMistakes(e *Env) {
+	in, name := e.Instance(), e.receiver()
+	sep := "?"
+	if strings.Contains(name, "?") {
+		sep = "&"
+	}
+	device := strings.SplitN(name, "?", 2)[0]
+	try := func(what, opts string, cfg odp.PortConfig, say ...string) {
+		e.Helper()
+		n := name
+		if opts != "" {
+			n += sep + opts
+		}
+		p, err := in.OpenPort(e.Context(), n, cfg)
+		if p != nil {
+			e.Errorf("%s was accepted", what)
+			e.NoError(p.Close(e.Context()), "Close")
+			return
+		}
+		for _, s := range append(say, device) {
+			e.Check(err != nil && strings.Contains(err.Error(), s), "%s: the error, %v, has no %q", what, err, s)
+		}
+		e.Check(pktio.Lookup(name) == nil, "%s: the device counts as open", what)
+	}
+	for _, o := range []struct {
+		opts string
+		say  []string
+	}{
+		{"rx=0", []string{"rx", "0", "allowed"}}, {"rx=65", []string{"rx", "65", "allowed", "64"}}, {"tx=-1", []string{"tx", "-1", "allowed"}}, {"rx=1x", []string{"1x", "allowed"}},
+		{"slots=0", []string{"slots", "allowed"}}, {"slots=99999999", []string{"slots", "allowed"}}, {"lock=mine", []string{"lock", "mine", "queue"}}, {"parse=l9", []string{"parse", "l9", "l4"}},
+		{"hash=md5", []string{"hash", "md5", "toeplitz"}}, {"promisc=maybe", []string{"promisc", "maybe", "allowed"}}, {"strict=2", []string{"strict", "allowed"}}, {"linkwait=soon", []string{"linkwait", "soon", "allowed"}},
+		{"maxlen=70000", []string{"maxlen", "70000", "allowed"}}, {"no-such-option=1", []string{"no-such-option"}}, {"rx", []string{"rx", "key=value"}}, {"rx=", []string{"rx", "VALUE"}},
+		{"hash=none&hash=none", []string{"hash", "twice"}},
+	} {
+		try("option "+o.opts, o.opts, odp.PortConfig{}, o.say...)
+	}
+	buffersOnly := e.Pool(odp.PoolConfig{Type: buffers, Num: 64, Size: 2048})
+	for _, c := range []struct {
+		what string
+		cfg  odp.PortConfig
+		say  []string
+	}{
+		{"RxQueues -1", odp.PortConfig{Config: pktio.Config{RxQueues: -1}}, []string{"RxQueues", "-1", "allowed"}},
+		{"a ring of a million slots", odp.PortConfig{Config: pktio.Config{RxSlots: 1 << 20}}, []string{"RxSlots", "allowed"}},
+		{"neither input nor output", odp.PortConfig{Config: pktio.Config{NoInput: true, NoOutput: true}}, []string{"NoInput", "NoOutput"}},
+		{"a shared device without locks", odp.PortConfig{Config: pktio.Config{Shared: true, LockLevel: odp.LockNone}}, []string{"Shared", "none"}},
+		{"lock level 9", odp.PortConfig{Config: pktio.Config{LockLevel: 9}}, []string{"LockLevel", "9", "allowed"}},
+		{"hash 9", odp.PortConfig{Config: pktio.Config{Hash: 9}}, []string{"Hash", "9", "allowed"}},
+		{"a staging ring of 100", odp.PortConfig{Config: pktio.Config{StageSlots: 100}}, []string{"StageSlots", "100", "power"}},
+		{"a pool of buffers", odp.PortConfig{Config: pktio.Config{Pool: buffersOnly}}, []string{"pool", "packet"}},
+		{"mode 9", odp.PortConfig{Mode: 9}, []string{"Mode", "9", "allowed"}},
+		{"several queues in direct mode", odp.PortConfig{NumQueues: 2}, []string{"NumQueues", "ModeScheduled"}},
+		{"groups in direct mode", odp.PortConfig{Groups: []*odp.Group{nil}}, []string{"Groups", "direct"}},
+		{"65 queues to spread over", odp.PortConfig{Mode: odp.ModeScheduled, NumQueues: 65}, []string{"NumQueues", "65", "64"}},
+	} {
+		try(c.what, "", c.cfg, c.say...)
+	}
+	if e.F.Faults != nil {
+		e.Check(e.F.Faults.Left() == "", "left behind: %s", e.F.Faults.Left())
+	}
+	x := e.wire(odp.PortConfig{})
+	x.pass(x.frames(10, odptest.Frame{}))
+}
