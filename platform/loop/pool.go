@@ -60,12 +60,20 @@ func releasePool(sp *sharedPool) error {
 		return fmt.Errorf("%w: %s", driver.ErrPacketsOut, out)
 	}
 	if err := sp.pool.Close(); err != nil {
-		if !sp.pool.Closed() { // somebody allocated since Leaks looked
+		if !sp.pool.Closed() { // somebody allocated since Leaks looked; no worker caches any more
+			sp.forget()
 			err = fmt.Errorf("%w: %w", driver.ErrPacketsOut, err)
 		}
 		return err
 	}
 	sp.refs = 0
-	delete(pools, sp.set)
+	sp.forget()
 	return nil
+}
+
+// forget makes the next device of the set open a pool of its own; poolsMu is held.
+func (sp *sharedPool) forget() {
+	if pools[sp.set] == sp {
+		delete(pools, sp.set)
+	}
 }
