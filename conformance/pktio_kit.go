@@ -402,6 +402,14 @@ func counts(drops map[string]uint64) (n uint64) {
 	return n
 }
 
+// outDrops are what the sender has accepted and not sent.
+func (x *wire) outDrops() (n uint64) {
+	for _, o := range x.tx.Stats().Out {
+		n += counts(o.Drops)
+	}
+	return n
+}
+
 // wants skips the case unless both ends have a capability.
 func (x *wire) wants(lack Capability, has func(c driver.Capability) bool) {
 	for _, p := range x.ports() {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/odp-go/godp/buffer"
@@ -88,6 +89,12 @@ func (in *Instance) allPools() []*Pool {
 			pools = append(pools, pool)
 		}
 	}
+	for _, p := range in.retired {
+		if pool := p.Pool(); pool != nil && !seen[pool] && !pool.Closed() {
+			seen[pool] = true
+			pools = append(pools, pool)
+		}
+	}
 	return pools
 }
 
@@ -106,7 +113,7 @@ func (in *Instance) out() (n int) {
 // packets that are still out.
 func (in *Instance) closeObjects(ctx context.Context) error {
 	in.mu.Lock()
-	ports, queues, pools := in.ports, in.queues, in.pools
+	ports, queues, pools := slices.Concat(in.ports, in.retired), in.queues, in.pools
 	scheds := in.allScheds()
 	in.mu.Unlock()
 	grace, cancel := context.WithTimeout(context.Background(), in.cfg.StopTimeout)

@@ -5,6 +5,7 @@ package odp_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/odp"
 	"github.com/odp-go/godp/odptest"
+	"github.com/odp-go/godp/pktio"
 )
 
 // soon is a context that a close must not need.
@@ -139,5 +141,38 @@ func TestPortCloseByJoined(t *testing.T) {
 	}
 	if err := in.Leave(w); err != nil {
 		t.Error(err)
+	}
+}
+
+// A packet of the device's own pool that is out when its port is closed is waited for,
+// then named, and at the end of the instance its memory is given back all the same.
+func TestPortClosedWithPacketOut(t *testing.T) {
+	for _, name := range []string{"loop:out", "nmsim:out"} {
+		in, err := odp.Open(t.Context(), odp.Config{Name: "out", Workers: 1, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		port, err := in.OpenPort(t.Context(), name, odp.PortConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var k [1]*odp.Packet
+		if port.Pool().AllocPackets(nil, k[:], 60) != 1 {
+			t.Fatal("no packet")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if err := port.Close(ctx); !errors.Is(err, pktio.ErrPacketsOut) {
+			t.Errorf("%s: close: %v", name, err)
+		}
+		cancel()
+		if err := in.Close(); !errors.Is(err, odp.ErrLeak) {
+			t.Errorf("%s: the instance's end: %v", name, err)
+		}
+		if !port.Pool().Closed() {
+			t.Errorf("%s: the pool is there", name)
+		}
+		if err := port.Port.Close(); err != nil {
+			t.Errorf("%s: the device is still held: %v", name, err)
+		}
 	}
 }

@@ -342,7 +342,14 @@ func (p *Port) Close(ctx context.Context) error {
 	in.opening.Add(1)
 	defer in.opening.Done()
 	in.mu.Unlock()
-	return p.close(ctx, true)
+	err := p.close(ctx, true)
+	if errors.Is(err, pktio.ErrPacketsOut) {
+		in.mu.Lock()
+		in.retired = slices.DeleteFunc(in.retired, func(p *Port) bool { return p.Port.Close() == nil })
+		in.retired = append(in.retired, p)
+		in.mu.Unlock()
+	}
+	return err
 }
 
 // close is Close of a port that is on no list any more.

@@ -194,9 +194,6 @@ func (c *Config) check(name string) error {
 			return fmt.Errorf("device %q: Config.%s is %d: allowed are powers of two from %d to %d", name, r.field, r.v, maxBurst, r.max)
 		}
 	}
-	if c.Pool != nil && c.Pool.Type() != buffer.TypePacket {
-		return fmt.Errorf("device %q: Config.Pool is %q, a pool of %vs: allowed are pools of packets (PoolConfig.Type TypePacket)", name, c.Pool.Name(), c.Pool.Type())
-	}
 	if int(c.LockLevel) >= len(lockNames) {
 		return fmt.Errorf("device %q: Config.LockLevel is %d: allowed are %v", name, c.LockLevel, lockNames)
 	}

@@ -287,7 +287,7 @@ func (r *round) leaked(err error) bool {
 	if r.app.panicked.Load() == 0 {
 		return false
 	}
-	return errors.Is(err, odp.ErrLeak) || strings.Contains(err.Error(), "the buffers of these packets are lost")
+	return errors.Is(err, odp.ErrLeak) || errors.Is(err, driver.ErrPacketsOut)
 }
 
 // start runs the workers on a goroutine of its own, again and again until the end.

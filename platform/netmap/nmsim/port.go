@@ -254,6 +254,12 @@ func (k *kring) dropLocked() {
 	k.unlockProd()
 }
 
+// frameEnd is the length of a slot, and whether it is the last of its frame.
+func (k *kring) frameEnd(i uint32) (n uint16, last bool) {
+	_, n, fl := k.ring.Slot(i).Load()
+	return n, fl&abi.SlotMoreFrag == 0
+}
+
 // countLeft counts the frames that a closing ring holds: received and not given
 // back, or on their way out.
 func (k *kring) countLeft() {
@@ -266,7 +272,7 @@ func (k *kring) countLeft() {
 		}
 		// Without a carrier a sync takes nothing, and says nothing of it.
 		for i := k.hwcur; i != k.rhead && i < k.n; i = k.next(i) {
-			if _, _, fl := k.ring.Slot(i).Load(); fl&abi.SlotMoreFrag == 0 {
+			if _, last := k.frameEnd(i); last {
 				left++
 			}
 		}
@@ -276,7 +282,7 @@ func (k *kring) countLeft() {
 			head = k.hwcur
 		}
 		for i := head; i != k.hwtail; i = k.next(i) {
-			if _, n, fl := k.ring.Slot(i).Load(); fl&abi.SlotMoreFrag == 0 && n > 0 {
+			if n, last := k.frameEnd(i); last && n > 0 {
 				left++
 			}
 		}
