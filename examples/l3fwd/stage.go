@@ -103,14 +103,12 @@ func options4(p unsafe.Pointer, first byte, n, length, total uint32) int {
 	return 0
 }
 
-// sum20 reports whether the ones' complement sum of a header of 20 bytes is right.
+// sum20 reports whether the ones' complement sum of a header of 20 bytes is right: a
+// multiple of 0xffff. It is not 0, since the header's first byte is not.
 func sum20(p unsafe.Pointer) bool {
 	a, c := bits.Add64(load64(p, ethLen), load64(p, ethLen+8), 0)
 	a, c = bits.Add64(a, uint64(load32(p, ethLen+16)), c)
-	a += c
-	a = a>>32 + a&0xffffffff
-	a = a>>16&0xffff + a&0xffff + a>>32
-	return uint16(a>>16+a) == 0xffff
+	return (a+c)%0xffff == 0
 }
 
 // check6 is the IPv6 part: version, length, hop limit.

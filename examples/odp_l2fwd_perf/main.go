@@ -104,7 +104,8 @@ func measure(names []string, m opt.Mode, workers, burst int, seconds float64, ou
 	done := make(chan error, 1)
 	go func() { done <- inst.Run(ctx, b.loop) }()
 	window := time.Duration(seconds * float64(time.Second))
-	time.Sleep(window / 4)
+	for end := time.Now().Add(2 * time.Second); b.read()[0] == 0 && time.Now().Before(end); time.Sleep(window / 4) {
+	}
 	before, start := b.read(), time.Now()
 	time.Sleep(window)
 	after, took := b.read(), time.Since(start)
@@ -122,8 +123,7 @@ func measure(names []string, m opt.Mode, workers, burst int, seconds float64, ou
 	return inst.Close()
 }
 
-// open opens the interfaces: one receive queue each, and a send queue for each worker
-// where the device has so many.
+// open opens the interfaces: one receive queue, and a send queue a worker where there are so many.
 func (b *bench) open(ctx context.Context, names []string) error {
 	cfg := odp.PortConfig{}
 	cfg.RxQueues, cfg.TxQueues = 1, b.workers
@@ -157,8 +157,7 @@ func (b *bench) loop(w *odp.Worker) error {
 			for _, p := range pkts[:n] {
 				header.SetMACs(p.DataPtr(), &b.macs[to])
 			}
-			o := b.ports[to]
-			var sent int
+			o, sent := b.ports[to], 0
 			sent, err = o.Out(me%o.NumOut()).Send(w, pkts[:n])
 			odp.FreePackets(w, pkts[sent:n])
 			drops += uint64(n - sent)
@@ -175,8 +174,7 @@ func (b *bench) loop(w *odp.Worker) error {
 	return nil
 }
 
-// receive gets a burst and says where it goes: from the scheduler, or from the
-// interfaces in turn.
+// receive gets a burst, from the scheduler or the interfaces in turn, and says where it goes.
 func (b *bench) receive(w *odp.Worker, pkts []*odp.Packet, k int) (n, to int, err error) {
 	if b.mode.Scheduled() {
 		n, q, err := b.inst.Schedule(w, odp.EventsOf(pkts), schedWait)
