@@ -47,7 +47,7 @@ type Instance struct {
 	queues   []*Queue
 	scheds   []*SchedQueue // but those of ports
 	ports    []*Port
-	retired  []*Port // closed; packets of their devices' pools were out
+	retired  []*Port // closed; packets of their pools were out, or workers still polled them
 
 	opening       sync.WaitGroup // calls that make or close an object; added to under mu, before closing
 	freed         atomic.Uint64  // events that were left in queues and freed at the end

@@ -176,3 +176,45 @@ func TestPortClosedWithPacketOut(t *testing.T) {
 		}
 	}
 }
+
+// A port whose inputs a worker may be polling when its close has no more time is closed;
+// the end of the instance takes them from the scheduler. (Found by the chaos run.)
+func TestPortClosedWhilePolled(t *testing.T) {
+	for _, queues := range []int{1, 2} {
+		in, err := odp.Open(t.Context(), odp.Config{Name: "polled", Workers: 1, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := odptest.NewDevice(t, odptest.DeviceConfig{}).Name()
+		port := openPort(t, in, name, odp.PortConfig{Mode: odp.ModeScheduled, NumQueues: queues})
+		busy, free := make(chan struct{}), make(chan struct{})
+		ran := make(chan error, 1)
+		go func() {
+			ran <- in.Run(t.Context(), func(w *odp.Worker) error {
+				var ev [4]*odp.Event
+				in.Schedule(w, ev[:], 0)
+				close(busy)
+				<-free // it comes to no quiescent point
+				return nil
+			})
+		}()
+		<-busy
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		if err := port.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("close: %v", err)
+		}
+		cancel()
+		if p, err := in.OpenPort(t.Context(), name, odp.PortConfig{}); err != nil {
+			t.Errorf("the device is still held: %v", err)
+		} else if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		close(free)
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		if err := in.Close(); err != nil {
+			t.Errorf("%d queues: the instance's end: %v", queues, err)
+		}
+	}
+}

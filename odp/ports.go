@@ -342,17 +342,11 @@ func (p *Port) Close(ctx context.Context) error {
 	in.opening.Add(1)
 	defer in.opening.Done()
 	in.mu.Unlock()
-	err := p.close(ctx, true)
-	if errors.Is(err, pktio.ErrPacketsOut) {
-		in.mu.Lock()
-		in.retired = slices.DeleteFunc(in.retired, func(p *Port) bool { return p.Port.Close() == nil })
-		in.retired = append(in.retired, p)
-		in.mu.Unlock()
-	}
-	return err
+	return p.close(ctx, true)
 }
 
-// close is Close of a port that is on no list any more.
+// close is Close of a port that is on no list any more. What of it could not be closed is
+// the instance's until its end: packets that are out, and inputs that a worker may be polling.
 func (p *Port) close(ctx context.Context, flush bool) error {
 	w := p.in.caller()
 	err := p.unbind(ctx, w)
@@ -361,7 +355,20 @@ func (p *Port) close(ctx context.Context, flush bool) error {
 	} else {
 		err = errors.Join(err, p.Port.Close())
 	}
+	if p.fed() || errors.Is(err, pktio.ErrPacketsOut) {
+		p.in.mu.Lock()
+		p.in.retired = slices.DeleteFunc(p.in.retired, func(r *Port) bool { return !r.fed() && r.Port.Close() == nil })
+		p.in.retired = append(p.in.retired, p)
+		p.in.mu.Unlock()
+	}
 	return errors.Join(err, p.closeQueues(ctx, w))
+}
+
+// fed reports whether the scheduler has an input of the port that it could not be rid of.
+func (p *Port) fed() bool {
+	p.feedMu.Lock()
+	defer p.feedMu.Unlock()
+	return len(p.feeds) > 0
 }
 
 // closeQueues closes the port's queues when the workers have taken what is in them.
