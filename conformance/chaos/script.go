@@ -43,7 +43,7 @@ var actions = []action{
 		return ok
 	}},
 	{"ring set back", 2, func(r *round, c *card) bool {
-		return r.sim.ResetRing(c.name, r.rng.IntN(2) == 0, r.rng.IntN(r.plan.rings)) == nil
+		return r.sim.ResetAtSync(c.name, r.rng.IntN(2) == 0, r.rng.IntN(r.plan.rings)) == nil
 	}},
 	{"close and open", 5, func(r *round, c *card) bool {
 		switch r.rng.IntN(8) {

@@ -452,6 +452,12 @@ func (d *device) Drain(ctx context.Context) error {
 	for {
 		left, ring := 0, ""
 		for _, q := range d.tx {
+			if q.failed == nil {
+				if _, bad := q.g.slots(); bad != "" { // its frames are not the kernel's any more
+					add(&q.resets, 1)
+					q.fail(bad, 0)
+				}
+			}
 			if q.failed == nil && q.g.pending() {
 				left++
 				ring = ringName("tx", &q.g)

@@ -288,6 +288,27 @@ func TestStuck(t *testing.T) {
 	}
 }
 
+// TestDrainReset: Drain does not wait for a ring that was set back. (Found by the chaos run.)
+func TestDrainReset(t *testing.T) {
+	x := newBench(t, nmsim.Config{}, nmsim.NICConfig{TxSlots: 64})
+	x.sim.SetLink("a", false)
+	x.send(0, 5)
+	x.sim.ResetAtSync("a", true, 0)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := x.a.Drain(ctx); err != nil {
+		t.Errorf("drain: %v", err)
+	}
+	k := x.a.Pool().AllocPacket(x.w, 60)
+	if n, err := x.a.Tx(0).Send(x.w, []*buffer.Packet{k}); n != 0 || !errors.Is(err, queue.ErrFaulted) {
+		t.Errorf("send: %d %v", n, err)
+	}
+	buffer.FreePacket(x.w, k)
+	if n := x.sim.Report("a").TxUnsent; n != 5 {
+		t.Errorf("%d frames counted, 5 were lost", n)
+	}
+}
+
 // TestUnsentAtClose: frames that were accepted and that the kernel never took are counted
 // when the port is closed. (Found by the chaos run.)
 func TestUnsentAtClose(t *testing.T) {

@@ -235,31 +235,43 @@ func (w *World) GrantFewer(name string, n int) error {
 }
 
 // ResetRing sets the indices of a ring back as a driver's reset does: received frames
-// and those on their way out are lost (counted as closed).
+// and those on their way out are lost (counted as closed). It is done at once: a client
+// that is in the middle of a burst may publish its own indices after it, and frames that
+// were counted are sent or read all the same. ResetAtSync keeps the account.
 func (w *World) ResetRing(name string, tx bool, ring int) error {
-	return w.ring(name, tx, ring, func(k *kring) {
-		k.countLeft()
-		k.lockProd()
-		for i := uint32(0); i < k.n; i++ {
-			if idx, _, _ := k.ring.Slot(i).Load(); k.validBuf(idx) {
-				k.dma[i] = idx
-			}
+	return w.ring(name, tx, ring, (*kring).setBack)
+}
+
+// ResetAtSync is ResetRing at the next sync of the ring, which does nothing else. It is
+// for clients that run: each frame is counted once.
+func (w *World) ResetAtSync(name string, tx bool, ring int) error {
+	return w.ring(name, tx, ring, func(k *kring) { k.resetDue = true })
+}
+
+// setBack is ResetRing; the ring is locked.
+func (k *kring) setBack() {
+	k.lockProd()
+	defer k.unlockProd()
+	k.resetDue = false
+	k.countLeft()
+	for i := uint32(0); i < k.n; i++ {
+		if idx, _, _ := k.ring.Slot(i).Load(); k.validBuf(idx) {
+			k.dma[i] = idx
 		}
-		if k.tx {
-			k.txDone = k.hwcur
-			k.hwtail = k.prev(k.hwcur)
-		} else {
-			k.hwtail = k.hwcur
-			k.prodSlot = k.hwcur
-			k.collected = 0
-			k.produced.StoreRel(0)
-			k.given.StoreRel(uint64(k.n - 1))
-		}
-		k.rhead, k.rcur = k.hwcur, k.hwcur
-		k.ring.SetHeadCur(k.hwcur, k.hwcur)
-		k.finalize()
-		k.unlockProd()
-	})
+	}
+	if k.tx {
+		k.txDone = k.hwcur
+		k.hwtail = k.prev(k.hwcur)
+	} else {
+		k.hwtail = k.hwcur
+		k.prodSlot = k.hwcur
+		k.collected = 0
+		k.produced.StoreRel(0)
+		k.given.StoreRel(uint64(k.n - 1))
+	}
+	k.rhead, k.rcur = k.hwcur, k.hwcur
+	k.ring.SetHeadCur(k.hwcur, k.hwcur)
+	k.finalize()
 }
 
 // BreakSlot writes a slot as a broken driver or another process could: idx and n are

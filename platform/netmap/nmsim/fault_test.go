@@ -108,6 +108,41 @@ func TestBreakSlotAndReset(t *testing.T) {
 	}
 }
 
+// A client that publishes after its ring was set back: each frame is counted once.
+// (Found by the chaos run.)
+func TestResetAtSync(t *testing.T) {
+	w := testWorld(t, Config{Mem: tiny})
+	twoPorts(t, w, SourceConfig{Burst: 4, Count: 4}, NICConfig{TxSlots: 8, RxSlots: 8})
+	k := open(t, w, "eth0")
+	k.rxsync()
+	r := k.rxr(0)
+	if avail(r) != 4 {
+		t.Fatal(indices(r))
+	}
+	must(t, w.ResetAtSync("eth0", false, 0))
+	r.SetHead(3) // it has read three
+	k.rxsync()
+	if got, rep := indices(r), w.Report("eth0"); got != "0 0 0" || rep.RxUnread != 1 {
+		t.Errorf("%s, %d frames were not read, 1 was not", got, rep.RxUnread)
+	}
+	tx := k.txr(0)
+	must(t, w.SetLink("eth0", false))
+	k.send(tx, frame(1, 60), frame(2, 60))
+	k.txsync()
+	must(t, w.ResetAtSync("eth0", true, 0))
+	k.send(tx, frame(3, 60))
+	must(t, w.SetLink("eth0", true))
+	k.txsync()
+	if got, rep := indices(tx), w.Report("eth0"); got != "0 0 7" || rep.TxUnsent != 3 || rep.TxFrames != 0 {
+		t.Errorf("%s, %d frames of 3 were not sent, %d were", got, rep.TxUnsent, rep.TxFrames)
+	}
+	k.send(tx, frame(4, 60))
+	k.txsync()
+	if rep := w.Report("eth0"); rep.TxUnsent != 3 || rep.TxFrames != 1 {
+		t.Errorf("after the reset: %d frames were not sent, %d were", rep.TxUnsent, rep.TxFrames)
+	}
+}
+
 func TestLateTail(t *testing.T) {
 	w := testWorld(t, Config{Mem: tiny})
 	twoPorts(t, w, SourceConfig{}, NICConfig{TxSlots: 8, RxSlots: 8})

@@ -49,8 +49,12 @@ func (k *kring) grab() grab {
 // txSync does one ring; false: wrong indices or a driver's error, nothing moved. The
 // ring is locked.
 func (k *kring) txSync() bool {
-	ok := k.txPrologue() && k.txHW()
-	if !ok {
+	ok := k.txPrologue()
+	if ok && k.resetDue {
+		k.setBack()
+		return true
+	}
+	if ok = ok && k.txHW(); !ok {
 		k.reinit()
 		return false
 	}
@@ -71,6 +75,10 @@ func (k *kring) txHW() bool {
 // rxSync does one ring; see txSync.
 func (k *kring) rxSync() bool {
 	ok := k.rxPrologue()
+	if ok && k.resetDue {
+		k.setBack()
+		return true
+	}
 	if ok {
 		if k.peer != nil {
 			ok = k.pipeRx()
