@@ -36,7 +36,7 @@ var actions = []action{
 		if r.rng.IntN(2) == 0 {
 			idx = r.rng.Uint32N(2) // netmap's own buffers
 		}
-		ok := r.sim.BreakSlot(c.name, r.rng.IntN(2) == 0, r.rng.IntN(r.plan.rings), idx, n) == nil
+		ok := r.sim.BreakAtSync(c.name, r.rng.IntN(2) == 0, r.rng.IntN(r.plan.rings), idx, n) == nil
 		if ok {
 			r.broken++
 		}

@@ -248,6 +248,21 @@ func (w *World) ResetAtSync(name string, tx bool, ring int) error {
 	return w.ring(name, tx, ring, func(k *kring) { k.resetDue = true })
 }
 
+// BreakAtSync is BreakSlot at the end of the ring's next sync: not of a slot that a
+// client that runs is just filling or emptying.
+func (w *World) BreakAtSync(name string, tx bool, ring int, idx uint32, n uint16) error {
+	return w.ring(name, tx, ring, func(k *kring) { k.breakDue = &[2]uint32{idx, uint32(n)} })
+}
+
+// breakSlot does what BreakAtSync asked for; the ring is locked.
+func (k *kring) breakSlot() {
+	if b, i := k.breakDue, k.ring.Head(); b != nil && i < k.n {
+		_, _, fl := k.ring.Slot(i).Load()
+		k.ring.Slot(i).Store(b[0], uint16(b[1]), fl)
+		k.breakDue = nil
+	}
+}
+
 // setBack is ResetRing; the ring is locked.
 func (k *kring) setBack() {
 	k.lockProd()

@@ -137,7 +137,14 @@ func TestResetAtSync(t *testing.T) {
 		t.Errorf("%s, %d frames of 3 were not sent, %d were", got, rep.TxUnsent, rep.TxFrames)
 	}
 	k.send(tx, frame(4, 60))
+	must(t, w.BreakAtSync("eth0", true, 0, 1, 60))
+	if idx, _, _ := tx.Slot(1).Load(); idx == 1 {
+		t.Error("a slot was broken before the sync")
+	}
 	k.txsync()
+	if idx, n, _ := tx.Slot(1).Load(); idx != 1 || n != 60 {
+		t.Errorf("the slot is whole: %d %d", idx, n)
+	}
 	if rep := w.Report("eth0"); rep.TxUnsent != 3 || rep.TxFrames != 1 {
 		t.Errorf("after the reset: %d frames were not sent, %d were", rep.TxUnsent, rep.TxFrames)
 	}

@@ -48,7 +48,8 @@ type kring struct {
 	dueSync []uint64
 	syncs   uint64 // number of syncs of this ring
 
-	resetDue bool // fault: the next sync sets the ring back
+	resetDue bool       // fault: the next sync sets the ring back
+	breakDue *[2]uint32 // fault: its end breaks a slot: index, length
 
 	given     relax.Uint64 // RX: slots ever handed to the hardware; written in rxsync
 	collected uint64       // RX: frames' slots ever shown to the client
@@ -210,6 +211,7 @@ func add(c *relax.Uint64, d uint64) { c.StoreRel(c.LoadAcq() + d) }
 // start prepares the private state of a ring whose memory was just made.
 func (k *kring) start() {
 	k.rhead, k.rcur, k.hwcur, k.txDone, k.resetDue = 0, 0, 0, 0, false
+	k.breakDue = nil
 	k.rtail = 0
 	if k.tx {
 		k.rtail = k.n - 1

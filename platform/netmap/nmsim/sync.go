@@ -59,6 +59,7 @@ func (k *kring) txSync() bool {
 		return false
 	}
 	k.finalize()
+	k.breakSlot()
 	return true
 }
 
@@ -90,6 +91,7 @@ func (k *kring) rxSync() bool {
 		k.reinit()
 	} else {
 		k.finalize()
+		k.breakSlot()
 	}
 	if w := k.port.w; !w.cfg.NoTimestamp || k.ring.Flags()&abi.RingTimestamp != 0 {
 		k.ring.SetTime(w.wall())
