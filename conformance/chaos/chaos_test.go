@@ -13,7 +13,7 @@ import (
 var (
 	seed     = flag.Uint64("chaos.seed", 1, "seed of TestChaos")
 	first    = flag.Int("chaos.first", 0, "first round of TestChaos")
-	rounds   = flag.Int("chaos.rounds", 0, "rounds of TestChaos; 0 = 8, 40 without -short")
+	rounds   = flag.Int("chaos.rounds", 8, "rounds of TestChaos")
 	duration = flag.Duration("chaos.time", 0, "instead of rounds")
 )
 
@@ -21,10 +21,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 func TestChaos(t *testing.T) {
 	cfg := Config{Seed: *seed, First: *first, Rounds: *rounds, Duration: *duration}
-	if cfg.Rounds == 0 && cfg.Duration == 0 {
-		if cfg.Rounds = 40; testing.Short() {
-			cfg.Rounds = 8
-		}
+	if cfg.Duration > 0 {
+		cfg.Rounds = 0
 	}
 	cfg.Each = func(r Round) {
 		t.Logf("round %d, %.2f s, %d frames, %d delivered: %s", r.Number, r.Seconds, r.Injected, r.Delivered, r.Plan)
