@@ -131,7 +131,7 @@ func TestNoWakeIsLost(t *testing.T) {
 		rounds = 3000
 	}
 	s := newSet(t, 1)
-	var todo atomic.Int64
+	var waiting atomic.Int64
 	wp := make(chan *Worker)
 	within(t, "ping", func() {
 		var wg sync.WaitGroup
@@ -140,13 +140,13 @@ func TestNoWakeIsLost(t *testing.T) {
 			defer w.Leave()
 			wp <- w
 			for seen := 0; seen < rounds; {
-				if n := int(todo.Swap(0)); n > 0 {
+				if n := int(waiting.Swap(0)); n > 0 {
 					seen += n
 					continue
 				}
 				if seen%3 == 0 {
 					w.PreparePark()
-					if todo.Load() > 0 {
+					if waiting.Load() > 0 {
 						continue
 					}
 				}
@@ -155,18 +155,18 @@ func TestNoWakeIsLost(t *testing.T) {
 		})
 		w := <-wp
 		for i := range rounds {
-			todo.Add(1)
+			waiting.Add(1)
 			w.Wake()
 			if i%64 == 0 {
-				asleepOrDone(w, &todo)
+				asleepOrDone(w, &waiting)
 			}
 		}
 		wg.Wait()
 	})
 }
 
-func asleepOrDone(w *Worker, todo *atomic.Int64) {
-	for todo.Load() > 0 || w.parker.state.LoadAcq() != asleep {
+func asleepOrDone(w *Worker, waiting *atomic.Int64) {
+	for waiting.Load() > 0 || w.parker.state.LoadAcq() != asleep {
 		time.Sleep(10 * time.Microsecond)
 	}
 }

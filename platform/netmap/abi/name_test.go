@@ -39,7 +39,7 @@ func TestParseName(t *testing.T) {
 		{"eth0@2/R@2", Spec{Port: "eth0", Mode: ModeAllNIC, MemID: 2, Flags: FlagRxRingsOnly}},
 		{"netmap:eth0@2/R@3", bad}, {"netmap:eth0@", bad}, {"eth0@0", bad}, {"eth0@65536", bad}, {"eth0@2x", bad},
 		{"netmap:eth0@netmap:lo/R", Spec{Port: "eth0", Mode: ModeAllNIC, Option: "netmap:lo/R"}},
-		{"eth0/R@xxx", Spec{Port: "eth0", Mode: ModeAllNIC, Flags: FlagRxRingsOnly, Option: "xxx"}},
+		{"eth0/R@opt", Spec{Port: "eth0", Mode: ModeAllNIC, Flags: FlagRxRingsOnly, Option: "opt"}},
 		{"netmap:", bad}, {"netmap:^", bad}, {"netmap:{", bad}, {"", bad}, {"-1", bad}, {"@1", bad},
 		{"netmap:pipe{0", Spec{Port: "pipe{0", Mode: ModeAllNIC}},
 		{"pipe}in", Spec{Port: "pipe}in", Mode: ModeAllNIC}},
