@@ -281,6 +281,10 @@ func (p *Pool) getShared(dst []uintptr) int {
 	return n
 }
 
+// putShared is put where there is no cache. It stays a call, so that put has no locked
+// instruction.
+//
+//go:noinline
 func (p *Pool) putShared(ev []uintptr) {
 	p.give(nil, ev)
 	p.shared.frees.Add(1)

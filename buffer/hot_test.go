@@ -3,14 +3,10 @@
 package buffer
 
 import (
-	"os"
-	"os/exec"
-	"regexp"
-	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/odp-go/godp/internal/meta"
+	"github.com/odp-go/godp/internal/testkit"
 )
 
 func TestNoAllocation(t *testing.T) {
@@ -56,69 +52,25 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-func goTool(t *testing.T) string {
-	t.Helper()
-	if testing.Short() || raceEnabled || checked {
-		t.Skip("the compiler's work is looked at in the plain build, not under -short")
+// What the forwarding path calls for each packet is no call, the bursts of callers stay
+// on their stacks, and inside the cache there is no locked instruction.
+func TestCompiledCode(t *testing.T) {
+	if checked {
+		t.Skip("the checks are in it")
 	}
-	path, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("no go command")
-	}
-	return path
-}
-
-// What the forwarding path calls for each packet must not be a call.
-func TestInlined(t *testing.T) {
-	out, err := exec.Command(goTool(t), "build", "-gcflags=-m", ".").CombinedOutput()
-	if err != nil {
-		t.Skipf("go build: %v", err)
-	}
-	for _, f := range []string{
+	f := testkit.CompileFacts(t, ".")
+	f.Inlined(t,
 		"(*Packet).Data", "(*Packet).DataPtr", "(*Packet).Len", "(*Packet).SegLen", "(*Packet).SetParse", "(*Packet).SetFlowHash", "(*Packet).SetData", "(*Packet).SetInput",
 		"(*Packet).Has", "(*Packet).HasIPv4", "(*Packet).Flags", "(*Packet).L3Offset", "(*Packet).PullHead", "(*Packet).PushHead", "(*Packet).Headroom", "(*Packet).Exchangeable", "(*Packet).Input",
 		"(*Packet).FlowHash", "(*Event).ID", "FromID", "(*Event).Type", "(*Event).Packet", "(*Event).Buf", "(*Event).SwapBuf", "(*Event).InPool", "(*Event).PoolOf",
 		"PacketsOf", "EventsOf", "(*Buffer).Data", "(*Pool).AllocBuffer", "(*Pool).FreePackets", "(*Pool).FreeBuffers", "(*Pool).FreePacket", "(*Segment).Data", "(*Segment).Next",
 		"(*Pool).cacheOf", "(*Pool).fresh", "(*Pool).owns",
-	} {
-		if !strings.Contains(string(out), "can inline "+f+"\n") {
-			t.Errorf("%s is not inlined", f)
-		}
+	)
+	moves := []string{"(*Pool).get", "(*Pool).put", "(*Pool).getOne", "(*Pool).putOne", "(*Pool).AllocPackets", "(*Pool).AllocPacket", "(*Pool).freeWords", "(*Pool).plain"}
+	f.NoEscapes(t, moves...)
+	none := map[string]int{}
+	for _, name := range moves {
+		none[name] = 0
 	}
-	// the bursts of the callers must stay on their stacks
-	for _, f := range regexp.MustCompile(`leaking param: (ev|pkts|bufs|dst|w|k)\b.*`).FindAllString(string(out), -1) {
-		if !strings.Contains(f, "result") && !strings.Contains(f, "content") {
-			t.Logf("%s", f)
-		}
-	}
-}
-
-// Inside the cache there is no locked instruction.
-func TestNoLockedInstructions(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("amd64 only")
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Skip(err)
-	}
-	out, err := exec.Command(goTool(t), "tool", "objdump", "-s", `buffer\.\(\*Pool\)\.(get|put|getOne|putOne|AllocPackets|AllocPacket|freeWords|plain)$`, exe).Output()
-	if err != nil {
-		t.Skipf("objdump: %v", err)
-	}
-	found := map[string]bool{}
-	name := ""
-	for line := range strings.Lines(string(out)) {
-		if f, ok := strings.CutPrefix(line, "TEXT "); ok {
-			name, _, _ = strings.Cut(f, "(SB)")
-			found[name] = true
-			continue
-		}
-		if strings.Contains(line, "LOCK") || strings.Contains(line, "XCHG") {
-			t.Errorf("%s: %s", name, line)
-		}
-	}
-	if len(found) < 7 {
-		t.Errorf("only %v were found", found)
-	}
+	testkit.Assemble(t, ".", false).MaxRMW(t, none)
 }

@@ -112,15 +112,51 @@ func (f *Facts) has(text, name string) bool {
 // NoEscapes fails the test when anything within the functions is moved to the heap.
 func (f *Facts) NoEscapes(t testing.TB, names ...string) {
 	t.Helper()
-	f.none(t, names, func(text string) bool {
-		return strings.Contains(text, "escapes to heap") || strings.HasPrefix(text, "moved to heap")
-	})
+	f.none(t, names, escapes)
 }
 
 // NoBoundsChecks fails the test when the compiler left a bounds check in the functions.
 func (f *Facts) NoBoundsChecks(t testing.TB, names ...string) {
 	t.Helper()
 	f.none(t, names, func(text string) bool { return strings.HasPrefix(text, "Found Is") })
+}
+
+// Files looks at whole source files: nothing in them may escape to the heap, and no
+// index be checked.
+func (f *Facts) Files(t testing.TB, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		said := false
+		for _, n := range f.notes {
+			if n.file != name {
+				continue
+			}
+			said = true
+			if escapes(n.text) || checksIndex(n.text) {
+				t.Errorf("%s:%d: %s", n.file, n.line, n.text)
+			}
+		}
+		if !said {
+			t.Errorf("the compiler says nothing about %s", name)
+		}
+	}
+}
+
+// NoIndexChecks fails the test when an index is checked anywhere in the package.
+func (f *Facts) NoIndexChecks(t testing.TB) {
+	t.Helper()
+	for _, n := range f.notes {
+		if checksIndex(n.text) {
+			t.Errorf("%s:%d: %s", n.file, n.line, n.text)
+		}
+	}
+}
+
+// checksIndex finds the check of one index; that of a slice's bounds is once a burst.
+func checksIndex(text string) bool { return text == "Found IsInBounds" }
+
+func escapes(text string) bool {
+	return strings.Contains(text, "escapes to heap") || strings.HasPrefix(text, "moved to heap")
 }
 
 func (f *Facts) none(t testing.TB, names []string, bad func(string) bool) {

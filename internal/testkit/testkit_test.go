@@ -52,6 +52,9 @@ func TestCompileFacts(t *testing.T) {
 	wants(t, "unknown", func(t testing.TB) { f.NoEscapes(t, "Nobody") }, "no function Nobody")
 	wants(t, "no checks", func(t testing.TB) { f.NoBoundsChecks(t, "Unchecked") })
 	wants(t, "checks", func(t testing.TB) { f.NoBoundsChecks(t, "Checked") }, "IsInBounds")
+	wants(t, "the file", func(t testing.TB) { f.Files(t, "sample.go") }, "moved to heap", "IsInBounds")
+	wants(t, "the package", func(t testing.TB) { f.NoIndexChecks(t) }, "IsInBounds")
+	wants(t, "no file", func(t testing.TB) { f.Files(t, "other.go") }, "nothing about other.go")
 }
 
 func TestAssembly(t *testing.T) {

@@ -16,6 +16,7 @@ func TestCompiledCode(t *testing.T) {
 		"(*slots).free", "(*slots).split", "word", "slot", "tag", "setEvent")
 	f.NoBoundsChecks(t, "(*SPSC).TryEnqueue", "(*SPSC).TryDequeue", "putEvents", "takeEvents", "writeRun", "readRun", "writeEventRun", "readEventRun",
 		"(*MPMC).EnqueueEvent", "(*MPMC).DequeueEvent", "(*MPMC).DequeueEvents", "(*producers).reserve", "(*producers).reserveSingle")
+	f.NoIndexChecks(t)
 	f.NoEscapes(t, "(*SPSC).EnqueueEvents", "(*SPSC).DequeueEvents", "(*MPMC).EnqueueEvent", "(*MPMC).EnqueueEvents", "(*MPMC).DequeueEvents", "(*MPSC).EnqueueEvents",
 		"(*MPSC).DequeueEvents", "(*SPMC).EnqueueEvents", "(*SPMC).DequeueEvents")
 	testkit.Assemble(t, ".", false).MaxRMW(t, map[string]int{
