@@ -13,6 +13,7 @@ import (
 const (
 	Root  = "root"  // the user is root
 	NetNS = "netns" // network namespaces can be made
+	Tun   = "tun"   // interfaces whose other end is a program can be made
 )
 
 // MustRun names the environment variable that lists the groups which must not be
@@ -41,6 +42,10 @@ func missing(group string) string {
 		}
 	case NetNS:
 		return missingNetNS()
+	case Tun:
+		if _, err := os.Stat("/dev/net/tun"); err != nil {
+			return err.Error()
+		}
 	}
 	return ""
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/netlab"
 	"github.com/odp-go/godp/internal/sys"
+	"github.com/odp-go/godp/internal/testkit"
 	"github.com/odp-go/godp/odp"
 	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/platform/internal/nic"
@@ -32,9 +32,7 @@ import (
 //	10.9.0.1/24          forwarder            10.9.0.2/24
 //	 [ta]────────tap:ta─┤         ├─tap:tb────────[tb]
 func line(t *testing.T, opts string, workers int, mode odp.Mode) (a, b *netlab.Host, f *netlab.Forwarder) {
-	if _, err := os.Stat("/dev/net/tun"); err != nil {
-		t.Skipf("taps can't be made here: %v", err)
-	}
+	testkit.Need(t, testkit.Tun)
 	a, b = netlab.NewHost(t, "host A"), netlab.NewHost(t, "host B")
 	f = netlab.ForwardAt([2]*netlab.Host{a, b}, [2]string{"tap:ta" + opts, "tap:tb" + opts}, workers, mode)
 	a.Addr("ta", "10.9.0.1/24")
