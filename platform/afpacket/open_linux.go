@@ -30,7 +30,7 @@ const (
 	minSlots       = 16
 	maxSlots       = 1 << 16
 	maxRing        = 1 << 30 // bytes of a receive ring
-	ethHeader      = 14
+	ethHeader      = nic.EthHeader
 	tags           = 8 // two VLAN tags
 	sendRoom       = 8 << 20
 	maxFrameLen    = 65535
@@ -40,10 +40,12 @@ const (
 var fanouts = map[string]int{"hash": unix.PACKET_FANOUT_HASH, "lb": unix.PACKET_FANOUT_LB, "cpu": unix.PACKET_FANOUT_CPU,
 	"rnd": unix.PACKET_FANOUT_RND, "qm": unix.PACKET_FANOUT_QM}
 
+const rights = "run as root, or give the program the right: setcap cap_net_raw,cap_net_admin+ep PROGRAM"
+
 // Open implements driver.Driver.
 func (v drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.Device, error) {
-	d := &device{name: "afpacket:" + name, cfg: cfg, gate: v.gate, ctl: -1}
-	o := driver.NewOptions(d.name, cfg.Options)
+	d := &device{Port: nic.Port{Name: "afpacket:" + name, Cfg: cfg, Gate: v.gate, Rights: rights}, ctl: -1}
+	o := driver.NewOptions(d.Name, cfg.Options)
 	d.fanout = o.Choice("fanout", "hash", "lb", "cpu", "rnd", "qm")
 	d.defrag = o.Bool("defrag", false)
 	d.qdisc = o.Bool("qdisc", false)
@@ -58,42 +60,17 @@ func (v drv) Open(ctx context.Context, name string, cfg driver.Config) (driver.D
 	return d, nil
 }
 
-// fail makes the error of a step of Open.
-func (d *device) fail(op string, err error, cure string) error {
-	e := &nic.Error{Op: op, Device: d.name, Err: err, Cure: cure}
-	if nic.Denied(err) {
-		e.Cure = "run as root, or give the program the right: setcap cap_net_raw,cap_net_admin+ep PROGRAM"
-	}
-	return e
-}
-
-// refuse is an error under Strict, else a note.
-func (d *device) refuse(what, why string) error {
-	if d.cfg.Strict {
-		return &nic.Error{Op: what, Device: d.name, Why: why, Cure: "or open it without Strict"}
-	}
-	d.note(what + ": " + why)
-	return nil
-}
-
 func (d *device) open(ctx context.Context, name string) error {
-	nrx, ntx := max(d.cfg.RxQueues, 1), max(d.cfg.TxQueues, 1)
-	if nrx > maxQueues || ntx > maxQueues {
-		return &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("%d receive and %d send queues", nrx, ntx), Cure: fmt.Sprintf("allowed are 1 to %d", maxQueues)}
-	}
-	var err error
-	if d.h, err = nic.Open(d.gate, name); err != nil {
-		return d.fail("open", err, "")
-	}
-	l, err := d.h.Link()
+	nrx, ntx, err := d.Queues(maxQueues)
 	if err != nil {
-		return d.fail("ask for the link", err, "")
+		return err
 	}
-	d.mac, d.mtu0 = l.MAC, l.MTU
-	if !l.Up {
-		return &nic.Error{Op: "open", Device: d.name, Why: l.Name + " is down", Cure: "ip link set dev " + l.Name + " up"}
+	l, err := d.Attach(name)
+	if err != nil {
+		return err
 	}
-	if err := d.h.Guard(d.name, l.Name, d.cfg.TakeOver, d.cfg.Log); err != nil {
+	d.mac = l.MAC
+	if err := d.Take(l); err != nil {
 		return err
 	}
 	if err := d.makePool(ctx, l.Name); err != nil {
@@ -112,74 +89,70 @@ func (d *device) open(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	if d.cfg.TxSlots > 0 {
-		if err := d.refuse("send ring size", fmt.Sprintf("%d slots asked, packet sockets have no send ring", d.cfg.TxSlots)); err != nil {
+	if d.Cfg.TxSlots > 0 {
+		if err := d.Refuse("send ring size", fmt.Sprintf("%d slots asked, packet sockets have no send ring", d.Cfg.TxSlots)); err != nil {
 			return err
 		}
 	}
 	if err := d.checkOffloads(); err != nil {
 		return err
 	}
-	d.unwatch, err = d.h.Watch(d.changed)
-	if err != nil {
-		return d.fail("watch the link", err, "")
-	}
-	return nil
+	return d.Watch()
 }
 
 // checkOffloads notes what changes frames beyond repair.
 func (d *device) checkOffloads() error {
-	on, cure := d.h.Merging()
+	on, cure := d.Handle.Merging()
 	for _, o := range on {
 		switch {
 		case !d.vnet:
-			return d.refuse("offloads", fmt.Sprintf("%v are on and frames that they make are dropped; turn them off: %s", on, cure))
+			return d.Refuse("offloads", fmt.Sprintf("%v are on and frames that they make are dropped; turn them off: %s", on, cure))
 		case o == "lro":
-			return d.refuse("offloads", "lro is on: it merges received frames so that they can't be taken apart again exactly; turn it off: "+cure)
+			return d.Refuse("offloads", "lro is on: it merges received frames so that they can't be taken apart again exactly; turn it off: "+cure)
 		}
 	}
 	return nil
 }
 
 func (d *device) makePool(ctx context.Context, name string) error {
-	if d.pool = d.cfg.Pool; d.pool != nil {
+	if d.pool = d.Cfg.Pool; d.pool != nil {
 		return nil
 	}
-	n := d.cfg.PoolPackets
+	n := d.Cfg.PoolPackets
 	if n == 0 {
 		n = defaultPackets
 	}
-	p, err := buffer.NewPoolContext(ctx, d.cfg.Set, buffer.PoolConfig{Name: "afpacket " + name, Num: n, Strict: d.cfg.Strict})
+	p, err := buffer.NewPoolContext(ctx, d.Cfg.Set, buffer.PoolConfig{Name: "afpacket " + name, Num: n, Strict: d.Cfg.Strict})
 	if err != nil {
-		return d.fail("make the pool", err, "")
+		return d.Fail("make the pool", err, "")
 	}
-	d.pool, d.ownPool = p, true
+	d.pool, d.Own = p, p
 	return nil
 }
 
 // socket makes a packet socket that receives nothing yet.
 func (d *device) socket() (fd int, err error) {
-	err = d.gate.Do("socket(AF_PACKET)", func() (err error) {
+	err = d.Gate.Do("socket(AF_PACKET)", func() (err error) {
 		fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 		return err
 	})
 	if err != nil {
-		return -1, d.fail("make a packet socket", err, "")
+		return -1, d.Fail("make a packet socket", err, "")
 	}
 	return fd, nil
 }
 
 func (d *device) set(fd, level, opt, v int, name string) error {
-	return d.gate.Do("setsockopt("+name+")", func() error { return unix.SetsockoptInt(fd, level, opt, v) })
+	return d.Gate.Do("setsockopt("+name+")", func() error { return unix.SetsockoptInt(fd, level, opt, v) })
 }
 
 // bind binds a socket to the interface.
 func (d *device) bind(fd int, proto uint16) error {
-	err := d.gate.Do("bind", func() error {
-		return unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: bits.ReverseBytes16(proto), Ifindex: d.h.Index})
+	err := d.Gate.Do("bind", func() error {
+		return unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: bits.ReverseBytes16(proto), Ifindex: d.Handle.Index})
 	})
 	if err != nil {
-		return d.fail("bind", err, "")
+		return d.Fail("bind", err, "")
 	}
 	return nil
 }
@@ -194,15 +167,15 @@ func (d *device) openRx(i, n int) error {
 	d.rx = append(d.rx, q)
 	// nothing is taken in before Start; the filter comes before the first frame
 	if err := d.shut(fd); err != nil {
-		return d.fail("attach the filter", err, "")
+		return d.Fail("attach the filter", err, "")
 	}
 	if err := d.set(fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V2, "PACKET_VERSION"); err != nil {
-		return d.fail("choose TPACKET_V2", err, "")
+		return d.Fail("choose TPACKET_V2", err, "")
 	}
 	if d.vnet {
 		if err := d.set(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1, "PACKET_VNET_HDR"); err != nil {
 			d.vnet = false
-			if err := d.refuse("virtio-net header", fmt.Sprintf("not granted (%v): unfinished checksums stay", err)); err != nil {
+			if err := d.Refuse("virtio-net header", fmt.Sprintf("not granted (%v): unfinished checksums stay", err)); err != nil {
 				return err
 			}
 		}
@@ -212,7 +185,7 @@ func (d *device) openRx(i, n int) error {
 		q.own = true // before 4.20: they are told by their address
 	}
 	if err := d.set(fd, unix.SOL_PACKET, unix.PACKET_COPY_THRESH, 1, "PACKET_COPY_THRESH"); err != nil {
-		return d.fail("ask for long frames", err, "")
+		return d.Fail("ask for long frames", err, "")
 	}
 	if d.set(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, sendRoom, "SO_RCVBUFFORCE") != nil {
 		_ = d.set(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, sendRoom, "SO_RCVBUF") // room for long frames; the default does as well
@@ -232,19 +205,19 @@ func (d *device) openRx(i, n int) error {
 // makeRing makes the ring and maps it. A smaller one is taken where memory is short.
 func (q *rxQueue) makeRing() error {
 	d := q.d
-	want := d.cfg.RxSlots
+	want := d.Cfg.RxSlots
 	if want == 0 {
 		want = defaultSlots
 	}
 	if want < minSlots || want > maxSlots {
-		return &nic.Error{Op: "make the receive ring", Device: d.name, Why: fmt.Sprintf("%d slots", want), Cure: fmt.Sprintf("allowed are %d to %d", minSlots, maxSlots)}
+		return &nic.Error{Op: "make the receive ring", Device: d.Name, Why: fmt.Sprintf("%d slots", want), Cure: fmt.Sprintf("allowed are %d to %d", minSlots, maxSlots)}
 	}
 	slots := uint32(minSlots)
 	for slots < uint32(want) {
 		slots *= 2
 	}
 	size := uint32(2048)
-	for size < uint32(d.mtu0+ethHeader+tags+slotHead) {
+	for size < uint32(d.LastMTU()+ethHeader+tags+slotHead) {
 		size *= 2
 	}
 	block := max(size, 64<<10, uint32(os.Getpagesize()))
@@ -255,7 +228,7 @@ func (q *rxQueue) makeRing() error {
 			continue
 		}
 		req := unix.TpacketReq{Block_size: block, Block_nr: slots * size / block, Frame_size: size, Frame_nr: slots}
-		err = d.gate.Do("setsockopt(PACKET_RX_RING)", func() error {
+		err = d.Gate.Do("setsockopt(PACKET_RX_RING)", func() error {
 			return unix.SetsockoptTpacketReq(q.fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req)
 		})
 		if err != unix.ENOMEM {
@@ -263,19 +236,19 @@ func (q *rxQueue) makeRing() error {
 		}
 	}
 	if err != nil {
-		return d.fail(fmt.Sprintf("make a ring of %d slots of %d bytes", max(slots, block/size), size), err, "ask for fewer slots (slots=)")
+		return d.Fail(fmt.Sprintf("make a ring of %d slots of %d bytes", max(slots, block/size), size), err, "ask for fewer slots (slots=)")
 	}
-	if int(slots) != want && d.cfg.RxSlots != 0 {
-		if err := d.refuse("receive ring size", fmt.Sprintf("%d slots asked, the ring has %d", want, slots)); err != nil {
+	if int(slots) != want && d.Cfg.RxSlots != 0 {
+		if err := d.Refuse("receive ring size", fmt.Sprintf("%d slots asked, the ring has %d", want, slots)); err != nil {
 			return err
 		}
 	}
-	err = d.gate.Do("mmap", func() (err error) {
+	err = d.Gate.Do("mmap", func() (err error) {
 		q.ring, err = unix.Mmap(q.fd, 0, int(slots*size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
 		return err
 	})
 	if err != nil {
-		return d.fail("map the ring", err, "ask for fewer slots (slots=)")
+		return d.Fail("map the ring", err, "ask for fewer slots (slots=)")
 	}
 	q.base, q.slots, q.size = unsafe.Pointer(unsafe.SliceData(q.ring)), slots, size
 	q.scratch = make([]byte, vnet.Size+maxFrameLen+ethHeader+tags+4)
@@ -294,17 +267,17 @@ func (d *device) joinFanout(q *rxQueue, i int) error {
 		v = (kind | unix.PACKET_FANOUT_FLAG_UNIQUEID) << 16
 	}
 	if err := d.set(q.fd, unix.SOL_PACKET, unix.PACKET_FANOUT, v, "PACKET_FANOUT"); err != nil {
-		return d.fail("deal frames out to several queues", err, "open it with one receive queue (rx=1)")
+		return d.Fail("deal frames out to several queues", err, "open it with one receive queue (rx=1)")
 	}
 	if i > 0 {
 		return nil
 	}
-	err := d.gate.Do("getsockopt(PACKET_FANOUT)", func() (err error) {
+	err := d.Gate.Do("getsockopt(PACKET_FANOUT)", func() (err error) {
 		v, err = unix.GetsockoptInt(q.fd, unix.SOL_PACKET, unix.PACKET_FANOUT)
 		return err
 	})
 	if err != nil {
-		return d.fail("ask for the group of the queues", err, "")
+		return d.Fail("ask for the group of the queues", err, "")
 	}
 	d.group = v & 0xffff
 	return nil
@@ -320,7 +293,7 @@ func (d *device) openTx() error {
 	d.tx = append(d.tx, q)
 	if !d.qdisc {
 		if err := d.set(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1, "PACKET_QDISC_BYPASS"); err != nil {
-			if err := d.refuse("queueing discipline", fmt.Sprintf("it can't be bypassed (%v)", err)); err != nil {
+			if err := d.Refuse("queueing discipline", fmt.Sprintf("it can't be bypassed (%v)", err)); err != nil {
 				return err
 			}
 		}
@@ -336,7 +309,7 @@ var reject = [1]unix.SockFilter{{Code: unix.BPF_RET | unix.BPF_K}}
 
 // shut makes a socket take no frames.
 func (d *device) shut(fd int) error {
-	return d.gate.Do("setsockopt(SO_ATTACH_FILTER)", func() error {
+	return d.Gate.Do("setsockopt(SO_ATTACH_FILTER)", func() error {
 		return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &unix.SockFprog{Len: 1, Filter: &reject[0]})
 	})
 }

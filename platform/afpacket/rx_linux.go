@@ -12,6 +12,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/platform/internal/nic"
 	"github.com/odp-go/godp/platform/internal/vnet"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
@@ -93,8 +94,8 @@ func (q *rxQueue) slotAt(i uint32) *slot {
 
 // Recv implements driver.RxQueue.
 func (q *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
-	if st := q.d.state.LoadAcq(); st != stateRunning || q.failed != nil {
-		if st == stateClosed {
+	if st := q.d.State.LoadAcq(); st != nic.StateRunning || q.failed != nil {
+		if st == nic.StateClosed {
 			return 0, queue.ErrClosed
 		}
 		return 0, q.failed
@@ -113,8 +114,8 @@ func (q *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 		}
 	}
 	if ready == 0 {
-		if n == 0 && q.d.blocked.LoadAcq() == blockedGone {
-			q.failed = q.d.removed()
+		if n == 0 && q.d.Blocked.LoadAcq() == nic.BlockedGone {
+			q.failed = q.d.Removed()
 		}
 		return n, q.failed
 	}
@@ -305,13 +306,13 @@ func (q *rxQueue) cut(w *worker.Worker, pkts []*buffer.Packet) int {
 
 // Arm implements driver.Waiter.
 func (q *rxQueue) Arm(func()) (fd int, due time.Duration, ready bool) {
-	if q.failed != nil || q.d.state.LoadAcq() != stateRunning || q.seg.Active() || q.slotAt(q.next).status.LoadAcq()&statUser != 0 {
+	if q.failed != nil || q.d.State.LoadAcq() != nic.StateRunning || q.seg.Active() || q.slotAt(q.next).status.LoadAcq()&statUser != 0 {
 		return -1, 0, true
 	}
-	switch q.d.blocked.LoadAcq() {
-	case blockedGone:
+	switch q.d.Blocked.LoadAcq() {
+	case nic.BlockedGone:
 		return -1, 0, true
-	case blockedDown: // nothing comes, and the watcher tells nobody when it ends
+	case nic.BlockedDown: // nothing comes, and the watcher tells nobody when it ends
 		return -1, 10 * time.Millisecond, false
 	}
 	unix.GetsockoptInt(q.fd, unix.SOL_SOCKET, unix.SO_ERROR) // a pending ENETDOWN would end every sleep

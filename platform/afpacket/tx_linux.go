@@ -9,6 +9,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/platform/internal/nic"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
 )
@@ -54,15 +55,15 @@ type txQueue struct {
 
 // Send implements driver.TxQueue.
 func (q *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
-	if st := q.d.state.LoadAcq(); st != stateRunning || q.failed != nil {
-		if st == stateClosed {
+	if st := q.d.State.LoadAcq(); st != nic.StateRunning || q.failed != nil {
+		if st == nic.StateClosed {
 			return 0, queue.ErrClosed
 		}
 		return 0, q.failed
 	}
-	if b := q.d.blocked.LoadAcq(); b != 0 {
-		if b == blockedGone {
-			q.failed = q.d.removed()
+	if b := q.d.Blocked.LoadAcq(); b != 0 {
+		if b == nic.BlockedGone {
+			q.failed = q.d.Removed()
 		}
 		return 0, q.failed
 	}
@@ -144,7 +145,7 @@ func (q *txQueue) push(m int) (done int, more bool) {
 			if isGone(errno) {
 				why = "the interface was removed"
 			}
-			q.failed = q.d.fault(why, errno)
+			q.failed = q.d.Fault(why, errno)
 			return done, false
 		}
 	}

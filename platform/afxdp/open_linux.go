@@ -22,15 +22,17 @@ const (
 	maxQueues    = 64
 	defaultSlots = 1024
 	maxSlots     = 1 << 14
-	ethHeader    = 14
+	ethHeader    = nic.EthHeader
 	tags         = 8
 	maxMTU       = 4096 - headroom - ethHeader - tags
 )
 
+const rights = "run as root, or give the program the rights: setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep PROGRAM"
+
 // Open implements driver.Driver.
 func (v drv) Open(_ context.Context, name string, cfg driver.Config) (driver.Device, error) {
-	d := &device{name: "afxdp:" + name, cfg: cfg, gate: v.gate}
-	o := driver.NewOptions(d.name, cfg.Options)
+	d := &device{Port: nic.Port{Name: "afxdp:" + name, Cfg: cfg, Gate: v.gate, Rights: rights}}
+	o := driver.NewOptions(d.Name, cfg.Options)
 	mode := o.Choice("mode", "auto", "native", "generic")
 	zc := o.Bool("zerocopy", true)
 	if err := o.Err(); err != nil {
@@ -39,72 +41,48 @@ func (v drv) Open(_ context.Context, name string, cfg driver.Config) (driver.Dev
 	if err := d.open(name, mode, zc); err != nil {
 		d.undo()
 		if d.u != nil {
-			err = errors.Join(err, d.u.release(d.name))
+			err = errors.Join(err, d.u.release(d.Name))
 		}
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *device) fail(op string, err error, cure string) error {
-	e := &nic.Error{Op: op, Device: d.name, Err: err, Cure: cure}
-	if nic.Denied(err) {
-		e.Cure = "run as root, or give the program the rights: setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep PROGRAM"
-	}
-	return e
-}
-
-// refuse is an error under Strict, else a note.
-func (d *device) refuse(what, why string) error {
-	if d.cfg.Strict {
-		return &nic.Error{Op: what, Device: d.name, Why: why, Cure: "or open it without Strict"}
-	}
-	d.note(what + ": " + why)
-	return nil
-}
-
 func (d *device) open(name, mode string, zc bool) error {
-	nrx, ntx := max(d.cfg.RxQueues, 1), max(d.cfg.TxQueues, 1)
-	if nrx > maxQueues || ntx > maxQueues {
-		return &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("%d receive and %d send queues", nrx, ntx), Cure: fmt.Sprintf("allowed are 1 to %d", maxQueues)}
+	nrx, ntx, err := d.Queues(maxQueues)
+	if err != nil {
+		return err
 	}
 	slots, err := d.ringSize()
 	if err != nil {
 		return err
 	}
-	if d.h, err = nic.Open(d.gate, name); err != nil {
-		return d.fail("open", err, "")
-	}
-	l, err := d.h.Link()
+	l, err := d.Attach(name)
 	if err != nil {
-		return d.fail("ask for the link", err, "")
-	}
-	d.mac, d.ifname = l.MAC, l.Name
-	d.mtu.StoreRel(uint32(l.MTU))
-	switch {
-	case !l.Up:
-		return &nic.Error{Op: "open", Device: d.name, Why: l.Name + " is down", Cure: "ip link set dev " + l.Name + " up"}
-	case l.MTU > maxMTU:
-		return &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("frames of MTU %d do not fit in one buffer, which holds those of MTU %d", l.MTU, maxMTU),
-			Cure: fmt.Sprintf("ip link set dev %s mtu %d, or use afpacket", l.Name, maxMTU)}
-	}
-	if err := d.h.Guard(d.name, l.Name, d.cfg.TakeOver, d.cfg.Log); err != nil {
 		return err
 	}
-	if err := d.h.OpenPromisc(); err != nil {
-		return d.fail("make a packet socket", err, "")
+	d.mac, d.ifname = l.MAC, l.Name
+	if l.MTU > maxMTU {
+		return &nic.Error{Op: "open", Device: d.Name, Why: fmt.Sprintf("frames of MTU %d do not fit in one buffer, which holds those of MTU %d", l.MTU, maxMTU),
+			Cure: fmt.Sprintf("ip link set dev %s mtu %d, or use afpacket", l.Name, maxMTU)}
+	}
+	if err := d.Take(l); err != nil {
+		return err
+	}
+	if err := d.Handle.OpenPromisc(); err != nil {
+		return d.Fail("make a packet socket", err, "")
 	}
 	// each queue of the interface gets a socket: what comes in on others would be missing
-	queues, _, most, _ := d.h.Channels()
+	queues, _, most, _ := d.Handle.Channels()
 	if queues == 0 {
 		queues = max(l.Rx, 1)
 	}
 	if queues > maxQueues {
-		return &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("the interface has %d queues, allowed are %d", queues, maxQueues), Cure: fmt.Sprintf("ethtool -L %s combined %d", l.Name, maxQueues)}
+		return &nic.Error{Op: "open", Device: d.Name, Why: fmt.Sprintf("the interface has %d queues, allowed are %d", queues, maxQueues), Cure: fmt.Sprintf("ethtool -L %s combined %d", l.Name, maxQueues)}
 	}
 	if nrx > queues || ntx > queues {
 		why := fmt.Sprintf("%d receive and %d send queues asked, the interface has %d (at most %d): ethtool -L %s combined %d", nrx, ntx, queues, most, l.Name, max(nrx, ntx))
-		if err := d.refuse("queues", why); err != nil {
+		if err := d.Refuse("queues", why); err != nil {
 			return err
 		}
 		nrx, ntx = min(nrx, queues), min(ntx, queues)
@@ -120,15 +98,12 @@ func (d *device) open(name, mode string, zc bool) error {
 		return err
 	}
 	d.wire(nrx, ntx)
-	if d.unwatch, err = d.h.Watch(d.changed); err != nil {
-		return d.fail("watch the link", err, "")
-	}
-	return nil
+	return d.Watch()
 }
 
 // ringSize chooses the size of all rings of a socket.
 func (d *device) ringSize() (int, error) {
-	want := max(d.cfg.RxSlots, d.cfg.TxSlots)
+	want := max(d.Cfg.RxSlots, d.Cfg.TxSlots)
 	if want == 0 {
 		want = defaultSlots
 	}
@@ -137,11 +112,11 @@ func (d *device) ringSize() (int, error) {
 		slots *= 2
 	}
 	if slots > maxSlots {
-		return 0, &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("rings of %d slots", want), Cure: fmt.Sprintf("allowed are up to %d", maxSlots)}
+		return 0, &nic.Error{Op: "open", Device: d.Name, Why: fmt.Sprintf("rings of %d slots", want), Cure: fmt.Sprintf("allowed are up to %d", maxSlots)}
 	}
-	for _, n := range []int{d.cfg.RxSlots, d.cfg.TxSlots} {
+	for _, n := range []int{d.Cfg.RxSlots, d.Cfg.TxSlots} {
 		if n != 0 && n != slots {
-			if err := d.refuse("ring sizes", fmt.Sprintf("%d slots asked, all rings have %d", n, slots)); err != nil {
+			if err := d.Refuse("ring sizes", fmt.Sprintf("%d slots asked, all rings have %d", n, slots)); err != nil {
 				return 0, err
 			}
 		}
@@ -153,9 +128,9 @@ func (d *device) ringSize() (int, error) {
 // share the UMEM of others, it gets one of its own.
 func (d *device) makeSockets(size uint32, queues, slots int, zc bool) error {
 	for _, alone := range []bool{false, true} {
-		u, err := acquire(d.cfg, size, queues, 2*slots, alone)
+		u, err := acquire(d.Cfg, size, queues, 2*slots, alone)
 		if err != nil {
-			return d.fail("make the UMEM", err, "ask for fewer packets (packets=) or slots (slots=)")
+			return d.Fail("make the UMEM", err, "ask for fewer packets (packets=) or slots (slots=)")
 		}
 		d.u = u
 		err = d.bindAll(u, queues, slots, zc)
@@ -167,10 +142,10 @@ func (d *device) makeSockets(size uint32, queues, slots int, zc bool) error {
 		}
 		d.closeSockets()
 		d.u = nil
-		if rerr := u.release(d.name); rerr != nil {
+		if rerr := u.release(d.Name); rerr != nil {
 			return errors.Join(err, rerr)
 		}
-		d.note("memory of its own: " + err.Error())
+		d.Note("memory of its own: " + err.Error())
 	}
 	return nil
 }
@@ -185,7 +160,7 @@ func (d *device) bindAll(u *umem, queues, slots int, zc bool) error {
 		}
 		d.socks = append(d.socks, s)
 		if !s.provide(slots) {
-			return &nic.Error{Op: "give the socket frames", Device: d.name, Why: "the UMEM has too few"}
+			return &nic.Error{Op: "give the socket frames", Device: d.Name, Why: "the UMEM has too few"}
 		}
 	}
 	return nil
@@ -217,7 +192,7 @@ func (d *device) firstOrShared(u *umem, i, slots int, zc bool) (*xsk, error) {
 
 // wire deals the sockets out to the queues.
 func (d *device) wire(nrx, ntx int) {
-	d.pool = d.cfg.Pool
+	d.pool = d.Cfg.Pool
 	if d.pool == nil {
 		d.pool = d.u.pool
 	}

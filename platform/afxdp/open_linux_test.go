@@ -21,6 +21,7 @@ import (
 	"github.com/odp-go/godp/internal/netlab"
 	"github.com/odp-go/godp/internal/sys"
 	"github.com/odp-go/godp/pktio/driver"
+	"github.com/odp-go/godp/platform/internal/nic"
 	"github.com/odp-go/godp/worker"
 )
 
@@ -272,7 +273,7 @@ func TestHostileDescriptors(t *testing.T) {
 	}
 	defer d.Close()
 	dev := d.(*device)
-	dev.state.StoreSeq(stateRunning) // no frame comes: the program is not told of the socket
+	dev.State.StoreSeq(nic.StateRunning) // no frame comes: the program is not told of the socket
 	s := dev.socks[0]
 	real := s.rx
 	s.rx = *fakeRing(64, ^uint32(0)-3)

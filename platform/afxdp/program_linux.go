@@ -41,29 +41,29 @@ func redirect(xsks *ebpf.Map) asm.Instructions {
 // attach loads the program and attaches it; the map is empty, so everything still goes
 // to the kernel.
 func (d *device) attach(queues int, mode string) error {
-	l, err := d.h.Link()
+	l, err := d.Handle.Link()
 	if err != nil {
-		return d.fail("ask for the link", err, "")
+		return d.Fail("ask for the link", err, "")
 	}
 	if l.XDP != 0 {
-		return &nic.Error{Op: "attach", Device: d.name, Why: fmt.Sprintf("the interface has an XDP program already (%s)", programName(l.XDP)),
+		return &nic.Error{Op: "attach", Device: d.Name, Why: fmt.Sprintf("the interface has an XDP program already (%s)", programName(l.XDP)),
 			Cure: "stop who uses it, or take it off: ip link set dev " + d.ifname + " xdp off"}
 	}
 	_ = rlimit.RemoveMemlock() // needed before 5.11; what is then missing the next call says
 	p := &d.prog
-	err = d.gate.Do("bpf(BPF_MAP_CREATE)", func() (err error) {
+	err = d.Gate.Do("bpf(BPF_MAP_CREATE)", func() (err error) {
 		p.xsks, err = ebpf.NewMap(&ebpf.MapSpec{Name: "godp_xsks", Type: ebpf.XSKMap, KeySize: 4, ValueSize: 4, MaxEntries: uint32(queues)})
 		return err
 	})
 	if err != nil {
-		return d.fail("make the map of sockets", err, "")
+		return d.Fail("make the map of sockets", err, "")
 	}
-	err = d.gate.Do("bpf(BPF_PROG_LOAD)", func() (err error) {
+	err = d.Gate.Do("bpf(BPF_PROG_LOAD)", func() (err error) {
 		p.prog, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "godp_redirect", Type: ebpf.XDP, Instructions: redirect(p.xsks), License: "Apache-2.0"})
 		return err
 	})
 	if err != nil {
-		return d.fail("load the program", err, "")
+		return d.Fail("load the program", err, "")
 	}
 	var why error
 	if mode != "generic" {
@@ -72,19 +72,19 @@ func (d *device) attach(queues int, mode string) error {
 			return nil
 		}
 		if mode == "native" || nic.Denied(why) || errors.Is(why, unix.EBUSY) {
-			return d.fail("attach the program natively", why, "the driver has no XDP, or not with this MTU; use mode=generic")
+			return d.Fail("attach the program natively", why, "the driver has no XDP, or not with this MTU; use mode=generic")
 		}
-		d.note(fmt.Sprintf("generic XDP: the driver takes no program (%v)", why))
+		d.Note(fmt.Sprintf("generic XDP: the driver takes no program (%v)", why))
 	}
 	if err := d.attachLink(link.XDPGenericMode); err != nil {
-		return d.fail("attach the program", err, "")
+		return d.Fail("attach the program", err, "")
 	}
 	return nil
 }
 
 func (d *device) attachLink(flags link.XDPAttachFlags) error {
-	return d.gate.Do("bpf(BPF_LINK_CREATE)", func() (err error) {
-		d.prog.link, err = link.AttachXDP(link.XDPOptions{Program: d.prog.prog, Interface: d.h.Index, Flags: flags})
+	return d.Gate.Do("bpf(BPF_LINK_CREATE)", func() (err error) {
+		d.prog.link, err = link.AttachXDP(link.XDPOptions{Program: d.prog.prog, Interface: d.Handle.Index, Flags: flags})
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/arena"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/platform/internal/nic"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
 )
@@ -38,8 +39,8 @@ type rxQueue struct {
 
 // Recv implements driver.RxQueue.
 func (q *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
-	if st := q.d.state.LoadAcq(); st != stateRunning || q.failed != nil {
-		if st == stateClosed {
+	if st := q.d.State.LoadAcq(); st != nic.StateRunning || q.failed != nil {
+		if st == nic.StateClosed {
 			return 0, queue.ErrClosed
 		}
 		return 0, q.failed
@@ -54,8 +55,8 @@ func (q *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
 			q.next = 0
 		}
 	}
-	if n == 0 && q.d.blocked.LoadAcq() == blockedGone {
-		q.failed = q.d.fault("the interface was removed", nil)
+	if n == 0 && q.d.Blocked.LoadAcq() == nic.BlockedGone {
+		q.failed = q.d.Removed()
 	}
 	if n > 0 {
 		return n, nil
@@ -143,7 +144,7 @@ func (q *rxQueue) copyIn(w *worker.Worker, one []*buffer.Packet, b []byte) bool 
 
 // Arm implements driver.Waiter.
 func (q *rxQueue) Arm(func()) (fd int, due time.Duration, ready bool) {
-	if q.failed != nil || q.d.state.LoadAcq() != stateRunning || q.d.blocked.LoadAcq() == blockedGone {
+	if q.failed != nil || q.d.State.LoadAcq() != nic.StateRunning || q.d.Blocked.LoadAcq() == nic.BlockedGone {
 		return -1, 0, true
 	}
 	for _, s := range q.socks {
@@ -151,7 +152,7 @@ func (q *rxQueue) Arm(func()) (fd int, due time.Duration, ready bool) {
 			return -1, 0, true
 		}
 	}
-	if q.d.blocked.LoadAcq() != 0 {
+	if q.d.Blocked.LoadAcq() != 0 {
 		return -1, 10 * time.Millisecond, false
 	}
 	unix.GetsockoptInt(q.socks[0].fd, unix.SOL_SOCKET, unix.SO_ERROR) // a pending error would end every sleep
@@ -194,15 +195,15 @@ type txQueue struct {
 
 // Send implements driver.TxQueue.
 func (q *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
-	if st := q.d.state.LoadAcq(); st != stateRunning || q.failed != nil {
-		if st == stateClosed {
+	if st := q.d.State.LoadAcq(); st != nic.StateRunning || q.failed != nil {
+		if st == nic.StateClosed {
 			return 0, queue.ErrClosed
 		}
 		return 0, q.failed
 	}
-	if b := q.d.blocked.LoadAcq(); b != 0 {
-		if b == blockedGone {
-			q.failed = q.d.fault("the interface was removed", nil)
+	if b := q.d.Blocked.LoadAcq(); b != 0 {
+		if b == nic.BlockedGone {
+			q.failed = q.d.Removed()
 		}
 		return 0, q.failed
 	}
@@ -249,7 +250,7 @@ func (q *txQueue) complete() {
 func (q *txQueue) queue(pkts []*buffer.Packet) (n int) {
 	s, u := q.s, q.s.u
 	room := s.tx.room()
-	limit := int(q.d.mtu.LoadAcq()) + ethHeader + 4 // with a tag, as the kernel allows
+	limit := q.d.LastMTU() + ethHeader + 4 // with a tag, as the kernel allows
 	moved, copied := uint64(0), uint64(0)
 	for ; n < len(pkts) && room > 0 && len(s.free) > 0; n++ {
 		k := pkts[n]
@@ -306,8 +307,8 @@ func (q *txQueue) kick() {
 		case unix.ENETDOWN:
 			return
 		default:
-			if q.d.blocked.LoadAcq() != blockedDown {
-				q.failed = q.d.fault("sending failed", errno)
+			if q.d.Blocked.LoadAcq() != nic.BlockedDown {
+				q.failed = q.d.Fault("sending failed", errno)
 			}
 			return
 		}

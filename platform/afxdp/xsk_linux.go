@@ -48,7 +48,7 @@ func (d *device) newXsk(u *umem, queue, slots int, share *xsk, flags uint16) (*x
 
 func (s *xsk) open(share *xsk, flags uint16) error {
 	d, u := s.d, s.u
-	err := d.gate.Do("socket(AF_XDP)", func() (err error) {
+	err := d.Gate.Do("socket(AF_XDP)", func() (err error) {
 		s.fd, err = unix.Socket(unix.AF_XDP, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 		return err
 	})
@@ -57,7 +57,7 @@ func (s *xsk) open(share *xsk, flags uint16) error {
 		if errors.Is(err, unix.EAFNOSUPPORT) {
 			cure = "the kernel was built without CONFIG_XDP_SOCKETS: use afpacket"
 		}
-		return d.fail("make a socket", err, cure)
+		return d.Fail("make a socket", err, cure)
 	}
 	if share == nil {
 		reg := unix.XDPUmemReg{Addr: uint64(uintptr(arena.At(u.mem.Off))), Len: uint64(u.total) << u.shift, Size: u.size}
@@ -71,7 +71,7 @@ func (s *xsk) open(share *xsk, flags uint16) error {
 		name string
 	}{{unix.XDP_UMEM_FILL_RING, "XDP_UMEM_FILL_RING"}, {unix.XDP_UMEM_COMPLETION_RING, "XDP_UMEM_COMPLETION_RING"}, {unix.XDP_RX_RING, "XDP_RX_RING"}, {unix.XDP_TX_RING, "XDP_TX_RING"}} {
 		if err := d.set(s.fd, r.opt, unsafe.Pointer(&n), 4, r.name); err != nil {
-			return d.fail("make a ring of "+fmt.Sprint(n)+" slots ("+r.name+")", err, "ask for fewer slots (slots=)")
+			return d.Fail("make a ring of "+fmt.Sprint(n)+" slots ("+r.name+")", err, "ask for fewer slots (slots=)")
 		}
 	}
 	if err := s.mapRings(n); err != nil {
@@ -81,7 +81,7 @@ func (s *xsk) open(share *xsk, flags uint16) error {
 }
 
 func (d *device) set(fd, opt int, p unsafe.Pointer, n uintptr, name string) error {
-	return d.gate.Do("setsockopt("+name+")", func() error {
+	return d.Gate.Do("setsockopt("+name+")", func() error {
 		if _, _, errno := unix.Syscall6(unix.SYS_SETSOCKOPT, uintptr(fd), unix.SOL_XDP, uintptr(opt), uintptr(p), n, 0); errno != 0 {
 			return errno
 		}
@@ -93,17 +93,17 @@ func (d *device) set(fd, opt int, p unsafe.Pointer, n uintptr, name string) erro
 func (d *device) umemError(err error, need uint64) error {
 	var lim unix.Rlimit
 	if errors.Is(err, unix.ENOBUFS) && unix.Getrlimit(unix.RLIMIT_MEMLOCK, &lim) == nil {
-		return &nic.Error{Op: "register the UMEM", Device: d.name, Err: err,
+		return &nic.Error{Op: "register the UMEM", Device: d.Name, Err: err,
 			Why:  fmt.Sprintf("%d bytes are to be locked, RLIMIT_MEMLOCK allows %d", need, lim.Cur),
 			Cure: "raise it (ulimit -l, LimitMEMLOCK= of systemd), give the program CAP_IPC_LOCK, or ask for fewer packets (packets=)"}
 	}
-	return d.fail(fmt.Sprintf("register a UMEM of %d bytes", need), err, "")
+	return d.Fail(fmt.Sprintf("register a UMEM of %d bytes", need), err, "")
 }
 
 func (s *xsk) mapRings(n uint32) error {
 	d := s.d
 	var off unix.XDPMmapOffsets
-	err := d.gate.Do("getsockopt(XDP_MMAP_OFFSETS)", func() error {
+	err := d.Gate.Do("getsockopt(XDP_MMAP_OFFSETS)", func() error {
 		size := uint32(unsafe.Sizeof(off))
 		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(s.fd), unix.SOL_XDP, unix.XDP_MMAP_OFFSETS, uintptr(unsafe.Pointer(&off)), uintptr(unsafe.Pointer(&size)), 0)
 		if errno != 0 {
@@ -115,7 +115,7 @@ func (s *xsk) mapRings(n uint32) error {
 		return nil
 	})
 	if err != nil {
-		return d.fail("ask where the rings are", err, "a kernel of 5.10 or later is needed")
+		return d.Fail("ask where the rings are", err, "a kernel of 5.10 or later is needed")
 	}
 	for _, r := range []struct {
 		to   *ring
@@ -127,12 +127,12 @@ func (s *xsk) mapRings(n uint32) error {
 		{&s.rx, off.Rx, unix.XDP_PGOFF_RX_RING, 16}, {&s.tx, off.Tx, unix.XDP_PGOFF_TX_RING, 16},
 	} {
 		var mem []byte
-		err := d.gate.Do("mmap", func() (err error) {
+		err := d.Gate.Do("mmap", func() (err error) {
 			mem, err = unix.Mmap(s.fd, r.page, int(r.o.Desc+uint64(n)*r.each), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_POPULATE)
 			return err
 		})
 		if err != nil {
-			return d.fail("map a ring", err, "")
+			return d.Fail("map a ring", err, "")
 		}
 		*r.to = newRing(mem, r.o, n)
 	}
@@ -142,7 +142,7 @@ func (s *xsk) mapRings(n uint32) error {
 // bind binds the socket to its queue. EBUSY is tried again for a while: the sockets of
 // a port that was just closed are let go a little later.
 func (s *xsk) bind(share *xsk, flags uint16) error {
-	sa := unix.RawSockaddrXDP{Family: unix.AF_XDP, Ifindex: uint32(s.d.h.Index), Queue_id: uint32(s.queue), Flags: flags}
+	sa := unix.RawSockaddrXDP{Family: unix.AF_XDP, Ifindex: uint32(s.d.Handle.Index), Queue_id: uint32(s.queue), Flags: flags}
 	if share != nil {
 		sa.Flags, sa.Shared_umem_fd = unix.XDP_SHARED_UMEM, uint32(share.fd)
 		flags = share.flags
@@ -152,7 +152,7 @@ func (s *xsk) bind(share *xsk, flags uint16) error {
 		if try > 0 {
 			time.Sleep(25 * time.Millisecond)
 		}
-		err = s.d.gate.Do("bind", func() error {
+		err = s.d.Gate.Do("bind", func() error {
 			if _, _, errno := unix.Syscall(unix.SYS_BIND, uintptr(s.fd), uintptr(unsafe.Pointer(&sa)), unsafe.Sizeof(sa)); errno != 0 {
 				return errno
 			}
@@ -169,11 +169,11 @@ func (s *xsk) bind(share *xsk, flags uint16) error {
 	case share != nil && (errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EINVAL)):
 		return errShare
 	case errors.Is(err, unix.EBUSY):
-		return s.d.fail(fmt.Sprintf("bind queue %d", s.queue), err, fmt.Sprintf("another AF_XDP socket has it: bpftool link show; bpftool net show dev %s", s.d.ifname))
+		return s.d.Fail(fmt.Sprintf("bind queue %d", s.queue), err, fmt.Sprintf("another AF_XDP socket has it: bpftool link show; bpftool net show dev %s", s.d.ifname))
 	case errors.Is(err, unix.EINVAL):
-		return s.d.fail(fmt.Sprintf("bind queue %d", s.queue), err, "the interface has no such queue: ethtool -l "+s.d.ifname)
+		return s.d.Fail(fmt.Sprintf("bind queue %d", s.queue), err, "the interface has no such queue: ethtool -l "+s.d.ifname)
 	}
-	return s.d.fail(fmt.Sprintf("bind queue %d", s.queue), err, "")
+	return s.d.Fail(fmt.Sprintf("bind queue %d", s.queue), err, "")
 }
 
 // provide gives the socket its frames: the fill ring gets a full set, the send side

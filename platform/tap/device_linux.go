@@ -7,13 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/meta"
-	"github.com/odp-go/godp/internal/relax"
 	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/platform/internal/nic"
 	"github.com/odp-go/godp/platform/internal/vnet"
@@ -28,48 +26,23 @@ type drv struct{ gate nic.Gate }
 const (
 	maxQueues      = 64
 	defaultPackets = 8192
-	ethHeader      = 14
+	ethHeader      = nic.EthHeader
 	maxFrameLen    = 65535
 )
 
-// States of a device, written by control operations, read by bursts.
-const (
-	stateNew uint32 = iota
-	stateRunning
-	stateStopped
-	stateClosed
-)
-
-// Values of device.blocked, written by the watcher, read by bursts.
-const (
-	blockedDown uint32 = 1
-	blockedGone uint32 = 2
-)
-
 type device struct {
-	name    string // with the prefix
-	cfg     driver.Config
-	gate    nic.Gate
-	h       *nic.Handle
-	mtu0    int
-	vnet    bool
-	fds     []int
-	rx      []*rxQueue
-	tx      []*txQueue
-	pool    *buffer.Pool
-	ownPool bool
-	unwatch func()
-	state   relax.Uint32
-	blocked relax.Uint32
-
-	mu    sync.Mutex
-	notes []string
+	nic.Port
+	vnet bool
+	fds  []int
+	rx   []*rxQueue
+	tx   []*txQueue
+	pool *buffer.Pool
 }
 
 // Open implements driver.Driver.
 func (v drv) Open(_ context.Context, name string, cfg driver.Config) (driver.Device, error) {
-	d := &device{name: "tap:" + name, cfg: cfg, gate: v.gate}
-	o := driver.NewOptions(d.name, cfg.Options)
+	d := &device{Port: nic.Port{Name: "tap:" + name, Cfg: cfg, Gate: v.gate}}
+	o := driver.NewOptions(d.Name, cfg.Options)
 	d.vnet = o.Bool("vnet", true)
 	up := o.Bool("up", true)
 	if err := o.Err(); err != nil {
@@ -82,66 +55,44 @@ func (v drv) Open(_ context.Context, name string, cfg driver.Config) (driver.Dev
 	return d, nil
 }
 
-func (d *device) fail(op string, err error, cure string) error {
-	return &nic.Error{Op: op, Device: d.name, Err: err, Cure: cure}
-}
-
-func (d *device) refuse(what, why string) error {
-	if d.cfg.Strict {
-		return &nic.Error{Op: what, Device: d.name, Why: why, Cure: "or open it without Strict"}
-	}
-	d.mu.Lock()
-	d.notes = append(d.notes, what+": "+why)
-	d.mu.Unlock()
-	if d.cfg.Log != nil {
-		d.cfg.Log.Warn(what+": "+why, "device", d.name)
-	}
-	return nil
-}
-
 func (d *device) open(name string, up bool) error {
-	nrx, ntx := max(d.cfg.RxQueues, 1), max(d.cfg.TxQueues, 1)
-	if nrx > maxQueues || ntx > maxQueues {
-		return &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("%d receive and %d send queues", nrx, ntx), Cure: fmt.Sprintf("allowed are 1 to %d", maxQueues)}
+	nrx, ntx, err := d.Queues(maxQueues)
+	if err != nil {
+		return err
 	}
 	if len(name) >= unix.IFNAMSIZ {
-		return &nic.Error{Op: "open", Device: d.name, Why: fmt.Sprintf("a name of %d characters", len(name)), Cure: fmt.Sprintf("allowed are up to %d", unix.IFNAMSIZ-1)}
+		return &nic.Error{Op: "open", Device: d.Name, Why: fmt.Sprintf("a name of %d characters", len(name)), Cure: fmt.Sprintf("allowed are up to %d", unix.IFNAMSIZ-1)}
 	}
 	for range nrx {
 		if err := d.attach(name, nrx > 1); err != nil {
 			return err
 		}
 	}
-	var err error
-	if d.h, err = nic.Open(d.gate, name); err != nil {
-		return d.fail("open", err, "")
-	}
-	l, err := d.h.Link()
+	l, err := d.Attach(name)
 	if err != nil {
-		return d.fail("ask for the link", err, "")
+		return err
 	}
-	d.mtu0 = l.MTU
 	if up && !l.Up {
-		if err := d.gate.Do("ioctl(SIOCSIFFLAGS)", d.h.SetUp); err != nil {
-			if err := d.refuse("bring the interface up", fmt.Sprintf("%v: ip link set dev %s up", err, name)); err != nil {
+		if err := d.Gate.Do("ioctl(SIOCSIFFLAGS)", d.Handle.SetUp); err != nil {
+			if err := d.Refuse("bring the interface up", fmt.Sprintf("%v: ip link set dev %s up", err, name)); err != nil {
 				return err
 			}
 		}
 	}
-	if d.cfg.RxSlots > 0 || d.cfg.TxSlots > 0 {
-		if err := d.refuse("ring sizes", "a tap interface has a queue in the kernel instead: ip link set dev "+name+" txqueuelen N"); err != nil {
+	if d.Cfg.RxSlots > 0 || d.Cfg.TxSlots > 0 {
+		if err := d.Refuse("ring sizes", "a tap interface has a queue in the kernel instead: ip link set dev "+name+" txqueuelen N"); err != nil {
 			return err
 		}
 	}
-	if d.pool = d.cfg.Pool; d.pool == nil {
-		n := d.cfg.PoolPackets
+	if d.pool = d.Cfg.Pool; d.pool == nil {
+		n := d.Cfg.PoolPackets
 		if n == 0 {
 			n = defaultPackets
 		}
-		if d.pool, err = buffer.NewPool(d.cfg.Set, buffer.PoolConfig{Name: "tap " + name, Num: n, Strict: d.cfg.Strict}); err != nil {
-			return d.fail("make the pool", err, "")
+		if d.pool, err = buffer.NewPool(d.Cfg.Set, buffer.PoolConfig{Name: "tap " + name, Num: n, Strict: d.Cfg.Strict}); err != nil {
+			return d.Fail("make the pool", err, "")
 		}
-		d.ownPool = true
+		d.Own = d.pool
 	}
 	for i := range nrx {
 		d.rx = append(d.rx, newRx(d, d.fds[i]))
@@ -149,27 +100,13 @@ func (d *device) open(name string, up bool) error {
 	for i := range ntx {
 		d.tx = append(d.tx, newTx(d, d.fds[i%nrx]))
 	}
-	d.unwatch, err = d.h.Watch(func(s nic.State) {
-		switch {
-		case s.Gone:
-			d.blocked.StoreSeq(blockedGone)
-		case d.blocked.LoadAcq() == blockedGone:
-		case !s.Up:
-			d.blocked.StoreSeq(blockedDown)
-		default:
-			d.blocked.StoreSeq(0)
-		}
-	})
-	if err != nil {
-		return d.fail("watch the link", err, "")
-	}
-	return nil
+	return d.Watch()
 }
 
 // attach opens one queue of the interface, the first one makes it.
 func (d *device) attach(name string, multi bool) error {
 	fd := -1
-	err := d.gate.Do("open(/dev/net/tun)", func() (err error) {
+	err := d.Gate.Do("open(/dev/net/tun)", func() (err error) {
 		fd, err = unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 		return err
 	})
@@ -178,7 +115,7 @@ func (d *device) attach(name string, multi bool) error {
 		if nic.Denied(err) {
 			cure = "chmod 0666 /dev/net/tun, or run as root"
 		}
-		return d.fail("open /dev/net/tun", err, cure)
+		return d.Fail("open /dev/net/tun", err, cure)
 	}
 	d.fds = append(d.fds, fd)
 	flags := uint16(unix.IFF_TAP | unix.IFF_NO_PI)
@@ -190,10 +127,10 @@ func (d *device) attach(name string, multi bool) error {
 	}
 	r, err := unix.NewIfreq(name)
 	if err != nil {
-		return d.fail("name the interface", err, "")
+		return d.Fail("name the interface", err, "")
 	}
 	r.SetUint16(flags)
-	if err := d.gate.Do("ioctl(TUNSETIFF)", func() error { return unix.IoctlIfreq(fd, unix.TUNSETIFF, r) }); err != nil {
+	if err := d.Gate.Do("ioctl(TUNSETIFF)", func() error { return unix.IoctlIfreq(fd, unix.TUNSETIFF, r) }); err != nil {
 		cure := ""
 		switch {
 		case nic.Denied(err):
@@ -203,36 +140,34 @@ func (d *device) attach(name string, multi bool) error {
 		case errors.Is(err, unix.EINVAL):
 			cure = "an interface of that name exists and is no tap, or has other flags: ip -d link show dev " + name + "; several queues need multi_queue"
 		}
-		return d.fail("attach", err, cure)
+		return d.Fail("attach", err, cure)
 	}
 	if !d.vnet {
 		return nil
 	}
-	err = d.gate.Do("ioctl(TUNSETVNETHDRSZ)", func() error { return unix.IoctlSetPointerInt(fd, unix.TUNSETVNETHDRSZ, vnet.Size) })
+	err = d.Gate.Do("ioctl(TUNSETVNETHDRSZ)", func() error { return unix.IoctlSetPointerInt(fd, unix.TUNSETVNETHDRSZ, vnet.Size) })
 	if err != nil {
-		return d.fail("set the header size", err, "open it with vnet=0")
+		return d.Fail("set the header size", err, "open it with vnet=0")
 	}
 	const csum, tso4, tso6, ecn = 1, 2, 4, 8
-	if err := d.gate.Do("ioctl(TUNSETOFFLOAD)", func() error { return unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, csum|tso4|tso6|ecn) }); err != nil {
-		return d.refuse("large frames", fmt.Sprintf("the kernel cuts them itself (%v)", err))
+	if err := d.Gate.Do("ioctl(TUNSETOFFLOAD)", func() error { return unix.IoctlSetInt(fd, unix.TUNSETOFFLOAD, csum|tso4|tso6|ecn) }); err != nil {
+		return d.Refuse("large frames", fmt.Sprintf("the kernel cuts them itself (%v)", err))
 	}
 	return nil
 }
 
 // Info implements driver.Device.
 func (d *device) Info() driver.Info {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	return driver.Info{
-		Name: d.name, Driver: "tap", RxQueues: len(d.rx), TxQueues: len(d.tx), MemID: d.pool.Index(),
-		Why: "read and write copy frames", SplitDir: true, HWHash: len(d.rx) > 1, Notes: append([]string(nil), d.notes...),
+		Name: d.Name, Driver: "tap", RxQueues: len(d.rx), TxQueues: len(d.tx), MemID: d.pool.Index(),
+		Why: "read and write copy frames", SplitDir: true, HWHash: len(d.rx) > 1, Notes: d.Notes(),
 	}
 }
 
 // Capability implements driver.Device.
 func (d *device) Capability() driver.Capability {
 	return driver.Capability{
-		MaxRxQueues: maxQueues, MaxTxQueues: maxQueues, MinMTU: 68 + ethHeader, MaxMTU: maxFrameLen, SetMTU: true,
+		MaxRxQueues: maxQueues, MaxTxQueues: maxQueues, MinMTU: nic.MinFrame, MaxMTU: maxFrameLen, SetMTU: true,
 		MultiSegment: true, Link: true, VLANInFrame: true,
 		ParseLayers: []meta.Layer{meta.LayerNone, meta.LayerL2, meta.LayerL3, meta.LayerL4},
 	}
@@ -247,31 +182,17 @@ func (d *device) Tx(i int) driver.TxQueue { return d.tx[i] }
 // Pool implements driver.Device.
 func (d *device) Pool() *buffer.Pool { return d.pool }
 
-// MTU implements driver.Device.
-func (d *device) MTU() int {
-	if l, err := d.h.Link(); err == nil {
-		return l.MTU + ethHeader
-	}
-	return d.mtu0 + ethHeader
-}
-
 // SetMTU implements driver.Device: it changes the interface's.
 func (d *device) SetMTU(frame int) error {
-	if frame < 68+ethHeader || frame > maxFrameLen {
-		return &nic.Error{Op: "set the MTU", Device: d.name, Why: fmt.Sprintf("a frame of %d bytes", frame), Cure: fmt.Sprintf("allowed are %d to %d", 68+ethHeader, maxFrameLen)}
-	}
-	if err := d.h.SetMTU(frame - ethHeader); err != nil {
-		return d.fail("set the MTU", err, "")
-	}
-	return nil
+	return d.ChangeMTU(frame, maxFrameLen)
 }
 
 // MAC implements driver.Device. The interface's address is the host's; this end of
 // the wire has one derived from the name.
 func (d *device) MAC() net.HardwareAddr {
 	h := uint64(14695981039346656037)
-	for i := 0; i < len(d.name); i++ {
-		h = (h ^ uint64(d.name[i])) * 1099511628211
+	for i := 0; i < len(d.Name); i++ {
+		h = (h ^ uint64(d.Name[i])) * 1099511628211
 	}
 	return net.HardwareAddr{0x02, byte(h), byte(h >> 8), byte(h >> 16), byte(h >> 24), byte(h >> 32)}
 }
@@ -284,21 +205,15 @@ func (d *device) SetPromisc(on bool) error {
 	if on {
 		return nil
 	}
-	return &nic.Error{Op: "leave promiscuous mode", Device: d.name, Why: "every frame that the host sends comes in"}
-}
-
-// Link implements driver.Device.
-func (d *device) Link() driver.Link {
-	l, err := d.h.Link()
-	return driver.Link{Known: true, Up: err == nil && l.Up && l.Running}
+	return &nic.Error{Op: "leave promiscuous mode", Device: d.Name, Why: "every frame that the host sends comes in"}
 }
 
 // Start implements driver.Device. What the host sent before is thrown away.
 func (d *device) Start() error {
-	if d.state.LoadAcq() == stateClosed {
+	if d.State.LoadAcq() == nic.StateClosed {
 		return queue.ErrClosed
 	}
-	if d.state.LoadAcq() != stateRunning {
+	if d.State.LoadAcq() != nic.StateRunning {
 		var b [1]byte
 		for _, fd := range d.fds {
 			for range 100000 {
@@ -308,16 +223,16 @@ func (d *device) Start() error {
 			}
 		}
 	}
-	d.state.StoreSeq(stateRunning)
+	d.State.StoreSeq(nic.StateRunning)
 	return nil
 }
 
 // Stop implements driver.Device.
 func (d *device) Stop() error {
-	if d.state.LoadAcq() == stateClosed {
+	if d.State.LoadAcq() == nic.StateClosed {
 		return queue.ErrClosed
 	}
-	d.state.StoreSeq(stateStopped)
+	d.State.StoreSeq(nic.StateStopped)
 	return nil
 }
 
@@ -326,7 +241,7 @@ func (d *device) Drain(context.Context) error { return nil }
 
 // Counters implements driver.Device.
 func (d *device) Counters() map[string]uint64 {
-	m := map[string]uint64{}
+	m := map[string]uint64{"link_downs": d.Downs()}
 	for _, q := range d.rx {
 		m["rx_merged"] += q.merged.LoadAcq()
 		m["rx_segments"] += q.segments.LoadAcq()
@@ -341,43 +256,23 @@ func (d *device) Counters() map[string]uint64 {
 
 // Close implements driver.Device.
 func (d *device) Close() error {
-	if d.state.LoadAcq() != stateClosed {
-		d.state.StoreSeq(stateClosed)
+	if d.State.LoadAcq() != nic.StateClosed {
+		d.State.StoreSeq(nic.StateClosed)
 		d.undo()
 	}
-	if !d.ownPool {
-		return nil
-	}
-	if err := d.pool.Close(); err != nil {
-		return fmt.Errorf("device %q: %w: %w", d.name, driver.ErrPacketsOut, err)
-	}
-	d.ownPool = false
-	return nil
+	return d.ClosePool()
 }
 
 // undo gives back what Open took, however far it came; the pool of an open device is
 // left to Close.
 func (d *device) undo() {
-	if d.unwatch != nil {
-		d.unwatch()
-		d.unwatch = nil
-	}
-	if d.h != nil {
-		d.h.Close()
-	}
+	d.Unwatch()
+	d.Detach()
 	for _, fd := range d.fds {
 		unix.Close(fd)
 	}
 	d.fds = nil
-	if d.ownPool && d.state.LoadAcq() != stateClosed {
-		d.pool.Close()
+	if d.State.LoadAcq() != nic.StateClosed {
+		d.ClosePool()
 	}
-}
-
-func (d *device) fault(why string, err error) error {
-	f := &nic.Fault{Device: d.name, Why: why, Err: err}
-	if d.cfg.Log != nil {
-		d.cfg.Log.Warn(f.Error(), "device", d.name)
-	}
-	return f
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/relax"
+	"github.com/odp-go/godp/platform/internal/nic"
 	"github.com/odp-go/godp/platform/internal/vnet"
 	"github.com/odp-go/godp/queue"
 	"github.com/odp-go/godp/worker"
@@ -57,8 +58,8 @@ func newRx(d *device, fd int) *rxQueue {
 
 // Recv implements driver.RxQueue.
 func (q *rxQueue) Recv(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
-	if st := q.d.state.LoadAcq(); st != stateRunning || q.failed != nil {
-		if st == stateClosed {
+	if st := q.d.State.LoadAcq(); st != nic.StateRunning || q.failed != nil {
+		if st == nic.StateClosed {
 			return 0, queue.ErrClosed
 		}
 		return 0, q.failed
@@ -122,9 +123,9 @@ func (q *rxQueue) read(k *buffer.Packet) int {
 			continue
 		case unix.EAGAIN:
 		case unix.EBADFD:
-			q.failed = q.d.fault("the interface was removed", nil)
+			q.failed = q.d.Removed()
 		default:
-			q.failed = q.d.fault("reading failed", errno)
+			q.failed = q.d.Fault("reading failed", errno)
 		}
 		return -1
 	}
@@ -194,7 +195,7 @@ func (q *rxQueue) cut(w *worker.Worker, pkts []*buffer.Packet) int {
 
 // Arm implements driver.Waiter.
 func (q *rxQueue) Arm(func()) (fd int, due time.Duration, ready bool) {
-	if q.failed != nil || q.d.state.LoadAcq() != stateRunning || q.seg.Active() || q.d.blocked.LoadAcq() == blockedGone {
+	if q.failed != nil || q.d.State.LoadAcq() != nic.StateRunning || q.seg.Active() || q.d.Blocked.LoadAcq() == nic.BlockedGone {
 		return -1, 0, true
 	}
 	return q.fd, 0, false
@@ -236,15 +237,15 @@ func newTx(d *device, fd int) *txQueue {
 
 // Send implements driver.TxQueue.
 func (q *txQueue) Send(w *worker.Worker, pkts []*buffer.Packet) (int, error) {
-	if st := q.d.state.LoadAcq(); st != stateRunning || q.failed != nil {
-		if st == stateClosed {
+	if st := q.d.State.LoadAcq(); st != nic.StateRunning || q.failed != nil {
+		if st == nic.StateClosed {
 			return 0, queue.ErrClosed
 		}
 		return 0, q.failed
 	}
-	if b := q.d.blocked.LoadAcq(); b != 0 {
-		if b == blockedGone {
-			q.failed = q.d.fault("the interface was removed", nil)
+	if b := q.d.Blocked.LoadAcq(); b != 0 {
+		if b == nic.BlockedGone {
+			q.failed = q.d.Removed()
 		}
 		return 0, q.failed
 	}
@@ -293,10 +294,10 @@ func (q *txQueue) write(k *buffer.Packet) bool {
 		case unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.EIO: // EIO: the interface is down
 			return false
 		case unix.EBADFD:
-			q.failed = q.d.fault("the interface was removed", nil)
+			q.failed = q.d.Removed()
 			return false
 		default:
-			q.failed = q.d.fault("writing failed", errno)
+			q.failed = q.d.Fault("writing failed", errno)
 			return false
 		}
 	}
