@@ -52,14 +52,15 @@ var (
 	nicSkips      = skips(noPktio)
 	plainNICSkips = skips(noPktio, map[string]Capability{"PKTIO-205": CapJumbo})
 	softSkips     = skips(noPktio, noControl, noSwitches)
-	realSkips     = skips(noPktio, noSwitches, map[string]Capability{"PKTIO-31": CapSetMAC, "PKTIO-208": CapFaults}) // afpacket and afxdp on veth
+	realSkips     = skips(noPktio, noSwitches, map[string]Capability{"PKTIO-31": CapSetMAC, "PKTIO-208": CapFaults}) // afpacket on veth
+	xdpSkips      = skips(realSkips, map[string]Capability{"PKTIO-205": CapJumbo})                                   // afxdp
 )
 
 // knownSkips are the lists of the platforms of this repository, by the names that
 // KnownSkips takes.
 var knownSkips = map[string]map[string]Capability{
 	"loop":     loopSkips,
-	"afpacket": realSkips, "afxdp": realSkips,
+	"afpacket": realSkips, "afxdp": xdpSkips,
 	"nmsim nic": nicSkips, "nmsim nic-freebsd": plainNICSkips,
 	"nmsim pipe": softSkips, "nmsim pipe-freebsd": softSkips, "nmsim vale": softSkips, "nmsim vale-freebsd": softSkips,
 }

@@ -257,7 +257,7 @@ type Driver struct {
 func (v Driver) Open(ctx context.Context, name string, cfg driver.Config) (d driver.Device, err error) {
 	v.Host.Do(func() { d, err = v.Driver.Open(ctx, name, cfg) })
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s:%s: %w", v.Kind, name, err)
 	}
 	return named{d, v.Kind, v.Kind + ":" + name}, nil
 }
