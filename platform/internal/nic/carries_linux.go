@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/odp-go/godp/pktio/driver"
 )
 
 // Carries says what would suffer if a program took the interface: membership in a
@@ -116,12 +118,9 @@ func address(m syscall.NetlinkMessage) (index int, ip net.IP) {
 	return int(binary.NativeEndian.Uint32(m.Data[4:])), ip
 }
 
-// Logger is the part of a logger that Guard needs.
-type Logger interface{ Warn(msg string, args ...any) }
-
 // Guard refuses an interface that others depend on, unless takeOver; then it says once
 // in the log what that means.
-func (h *Handle) Guard(device, name string, takeOver bool, log Logger) error {
+func (h *Handle) Guard(device, name string, takeOver bool, log driver.Logger) error {
 	why, err := h.Carries()
 	if err != nil {
 		return &Error{Op: "look at what depends on the interface", Device: device, Err: err}
