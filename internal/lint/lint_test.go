@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 	"platform/pcap":         {"internal/", "worker", "buffer", "queue", "pktio/driver", "platform/internal/"},
 	"platform/wrap":         {"internal/", "worker", "buffer", "header", "queue", "pktio/driver", "platform/internal/"},
 	"platform/internal":     {"internal/", "worker", "buffer", "header", "queue", "pktio/driver", "golang.org/x/sys/unix"},
-	"internal/netlab":       {"internal/", "odp", "pktio", "pktio/driver", "buffer", "golang.org/x/sys/unix", "github.com/vishvananda/netlink"},
+	"internal/netlab":       {"internal/", "odp", "queue", "worker", "pktio", "pktio/driver", "buffer", "golang.org/x/sys/unix", "github.com/vishvananda/netlink"},
 	"platform/afpacket":     {"internal/", "worker", "buffer", "header", "queue", "pktio/driver", "golang.org/x/sys/unix", "platform/internal/"},
 	"platform/netmap/abi":   {"internal/"},
 	"platform/netmap/nmsim": {"internal/", "worker", "header", "platform/netmap/abi"},

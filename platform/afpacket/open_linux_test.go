@@ -3,114 +3,27 @@
 package afpacket
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/netlab"
-	"github.com/odp-go/godp/internal/sys"
 	"github.com/odp-go/godp/pktio/driver"
-	"github.com/odp-go/godp/worker"
 )
-
-// One host with a cable to another:
-//
-//	host A            host B
-//	 [a0]────veth────[b0]
-func cable(t *testing.T) (a, b *netlab.Host) {
-	a, b = netlab.NewHost(t, "host A"), netlab.NewHost(t, "host B")
-	netlab.Cable(a, "a0", b, "b0", 1500, 1)
-	return a, b
-}
-
-func config(t *testing.T) driver.Config {
-	set, err := worker.NewSet(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { set.Close() })
-	return driver.Config{Set: set, PoolPackets: 256, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
-}
-
-// openIn opens a device in the namespace of a host.
-func openIn(h *netlab.Host, v drv, name string, cfg driver.Config) (d driver.Device, err error) {
-	h.Do(func() { d, err = v.Open(context.Background(), name, cfg) })
-	return d, err
-}
-
-func held(t *testing.T) int {
-	t.Helper()
-	ds, err := sys.Descriptors(sys.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ms, err := sys.Mappings(sys.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := len(ds)
-	for _, m := range ms {
-		if strings.HasPrefix(m.Name, "socket:") {
-			n++
-		}
-	}
-	return n
-}
 
 // Each system call of Open fails once: the error names the device, or the port is as
 // good without; nothing is left behind either way.
 func TestEveryCallFails(t *testing.T) {
-	a, _ := cable(t)
-	cfg := config(t)
-	cfg.RxQueues, cfg.TxQueues, cfg.RxSlots = 2, 2, 16
-	cfg.Promisc = true
-	before := held(t)
-	step := 1
+	a, _ := netlab.Pair(t)
+	c := netlab.FailingCalls{Host: a, Prefix: "afpacket:", Name: "a0", Config: netlab.DriverConfig(t), MayFail: mayFail, Least: 30,
+		Driver: func(gate func(string) error) driver.Driver { return drv{gate: gate} }}
+	c.Config.RxQueues, c.Config.TxQueues, c.Config.RxSlots, c.Config.Promisc = 2, 2, 16, true
 	if testing.Short() {
-		step = 5 // closing a packet socket takes the kernel a while
+		c.Step = 5 // closing a packet socket takes the kernel a while
 	}
-	for n := 0; ; n += step {
-		calls, failed := 0, ""
-		v := drv{gate: func(call string) error {
-			if calls++; calls-1 == n {
-				failed = call
-				return syscall.EIO
-			}
-			return nil
-		}}
-		d, err := openIn(a, v, "a0", cfg)
-		if err == nil {
-			err = errors.Join(d.SetPromisc(true), d.Start())
-		}
-		switch {
-		case err != nil && (!errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "afpacket:a0: ")):
-			t.Errorf("call %d (%s) failed: %v", n, failed, err)
-		case err == nil && failed != "":
-			if !mayFail[failed] {
-				t.Errorf("call %d (%s) failed and nobody says so", n, failed)
-			}
-		}
-		if d != nil {
-			if err := d.Close(); err != nil {
-				t.Errorf("call %d (%s): close: %v", n, failed, err)
-			}
-		}
-		if now := held(t); now != before {
-			t.Fatalf("call %d (%s): %d descriptors and maps, before %d", n, failed, now, before)
-		}
-		if failed == "" {
-			if n < 30 {
-				t.Errorf("only %d calls were seen", n)
-			}
-			break
-		}
-	}
+	netlab.EachCallFails(t, c)
 }
 
 // mayFail are the calls that Open does without.
@@ -123,8 +36,8 @@ var mayFail = map[string]bool{
 }
 
 func TestErrors(t *testing.T) {
-	a, b := cable(t)
-	cfg := config(t)
+	a, b := netlab.Pair(t)
+	cfg := netlab.DriverConfig(t)
 	b.Down("b0")
 	for _, c := range []struct {
 		h          *netlab.Host
@@ -142,7 +55,7 @@ func TestErrors(t *testing.T) {
 		if n, v, ok := strings.Cut(c.opts, "="); ok {
 			k.Options[n] = v
 		}
-		_, err := openIn(c.h, drv{}, c.name, k)
+		_, err := c.h.Open(drv{}, c.name, k)
 		for _, w := range c.want {
 			if err == nil || !strings.Contains(err.Error(), w) || !strings.Contains(err.Error(), "afpacket:"+c.name) {
 				t.Errorf("%s?%s: %v, want %q", c.name, c.opts, err, w)
@@ -151,13 +64,13 @@ func TestErrors(t *testing.T) {
 	}
 	for _, k := range []driver.Config{{RxQueues: 65}, {TxQueues: 65}, {RxSlots: 1 << 17}, {RxSlots: 3}} {
 		k.Set, k.Log = cfg.Set, cfg.Log
-		if _, err := openIn(a, drv{}, "a0", k); err == nil || !strings.Contains(err.Error(), "allowed are") {
+		if _, err := a.Open(drv{}, "a0", k); err == nil || !strings.Contains(err.Error(), "allowed are") {
 			t.Errorf("%+v: %v", k, err)
 		}
 	}
 	k := cfg
 	k.Strict, k.TxSlots = true, 64
-	if _, err := openIn(a, drv{}, "a0", k); err == nil || !strings.Contains(err.Error(), "Strict") {
+	if _, err := a.Open(drv{}, "a0", k); err == nil || !strings.Contains(err.Error(), "Strict") {
 		t.Errorf("strict: %v", err)
 	}
 }
@@ -175,17 +88,17 @@ func TestTakeOver(t *testing.T) {
 		{"ssh", func(a *netlab.Host) { a.Addr("a0", "10.1.0.1/24") }, "the SSH connection in use ends at its address 10.1.0.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, _ := cable(t)
+			a, _ := netlab.Pair(t)
 			t.Setenv("SSH_CONNECTION", "10.1.0.2 5555 10.1.0.1 22")
 			c.do(a)
-			cfg := config(t)
-			_, err := openIn(a, drv{}, "a0", cfg)
+			cfg := netlab.DriverConfig(t)
+			_, err := a.Open(drv{}, "a0", cfg)
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "takeover=1") {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 			var said strings.Builder
 			cfg.TakeOver, cfg.Log = true, slog.New(slog.NewTextHandler(&said, nil))
-			d, err := openIn(a, drv{}, "a0", cfg)
+			d, err := a.Open(drv{}, "a0", cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,8 +112,8 @@ func TestTakeOver(t *testing.T) {
 
 // Promiscuous mode counts once, and is given back.
 func TestPromisc(t *testing.T) {
-	a, _ := cable(t)
-	d, err := openIn(a, drv{}, "a0", config(t))
+	a, _ := netlab.Pair(t)
+	d, err := a.Open(drv{}, "a0", netlab.DriverConfig(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,10 +136,10 @@ func TestPromisc(t *testing.T) {
 // Flows are spread over the queues and stay together, in both directions; frames that
 // nobody reads are counted as drops of the ring, and it works again afterwards.
 func TestQueues(t *testing.T) {
-	a, b := cable(t)
-	cfg := config(t)
+	a, b := netlab.Pair(t)
+	cfg := netlab.DriverConfig(t)
 	cfg.RxQueues, cfg.RxSlots = 4, 32
-	d, err := openIn(a, drv{}, "a0", cfg)
+	d, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,10 +238,10 @@ func TestQueues(t *testing.T) {
 
 // What the kernel counts in 32 bits is added up, from wherever it stands.
 func TestDropsAreAddedUp(t *testing.T) {
-	a, b := cable(t)
-	cfg := config(t)
+	a, b := netlab.Pair(t)
+	cfg := netlab.DriverConfig(t)
 	cfg.RxSlots = 32
-	d, err := openIn(a, drv{}, "a0", cfg)
+	d, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,9 +263,9 @@ func TestDropsAreAddedUp(t *testing.T) {
 
 // Odd packets are counted by reason, and what is around them is sent.
 func TestOddPackets(t *testing.T) {
-	a, b := cable(t)
-	cfg := config(t)
-	d, err := openIn(a, drv{}, "a0", cfg)
+	a, b := netlab.Pair(t)
+	cfg := netlab.DriverConfig(t)
+	d, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

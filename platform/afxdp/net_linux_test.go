@@ -4,7 +4,6 @@ package afxdp
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/odp-go/godp/internal/netlab"
 	"github.com/odp-go/godp/odp"
-	"github.com/odp-go/godp/queue"
 )
 
 // The network of these tests:
@@ -171,31 +169,7 @@ func TestLinkFlap(t *testing.T) {
 
 func TestRemovedUnderLoad(t *testing.T) {
 	l := line(t, netlab.Config{})
-	a := l.A.Raw("a0")
-	f := netlab.Forward(l.F, devices(""), 1, odp.ModeDirect)
-	netlab.Ping(t, l.A, netlab.AddrB, 100, 10*time.Second)
-	stop, ended := make(chan bool), make(chan bool)
-	go func() {
-		defer close(ended)
-		frame := append(bytes.Repeat([]byte{2}, 12), bytes.Repeat([]byte{0x88, 0xb5}, 40)...)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				a.Send(frame)
-			}
-		}
-	}()
-	time.Sleep(20 * time.Millisecond)
-	l.A.Delete("a0") // f0 goes with it
-	err, ok := f.Wait(10 * time.Second)
-	if !ok || !errors.Is(err, queue.ErrFaulted) || !strings.Contains(fmt.Sprint(err), "afxdp:f0: the interface was removed") {
-		t.Errorf("the run ended: %v, with %v", ok, err)
-	}
-	close(stop)
-	<-ended
-	f.Stop()
+	l.Remove(t, netlab.Forward(l.F, devices(""), 1, odp.ModeDirect), "afxdp:f0")
 }
 
 // After more than can be forwarded came from both sides, the next lone packets pass, and
@@ -203,22 +177,5 @@ func TestRemovedUnderLoad(t *testing.T) {
 func TestOverload(t *testing.T) {
 	l := line(t, netlab.Config{})
 	f := netlab.Forward(l.F, devices(""), 1, odp.ModeDirect)
-	netlab.Ping(t, l.A, netlab.AddrB, 56, 10*time.Second)
-	d := 300 * time.Millisecond
-	if !testing.Short() {
-		d = 10 * time.Second
-	}
-	sent := netlab.Flood(d, l.A.Raw("a0"), l.B.Raw("b0"))
-	for range 3 {
-		if _, ok := netlab.Ping(t, l.A, netlab.AddrB, 56, 20*time.Second); !ok {
-			t.Fatalf("no ping after an overload of %d frames: %v", sent, f.Ports[0].Stats().Device)
-		}
-	}
-	// frames that the kernel dropped before the socket are in nobody's counters
-	if n := f.Ports[0].Stats().RxPackets() + f.Ports[1].Stats().RxPackets(); n < 1000 {
-		t.Errorf("%d frames were sent, %d received", sent, n)
-	}
-	if err := f.Stop(); err != nil {
-		t.Error(err)
-	}
+	l.Overload(t, f)
 }

@@ -5,13 +5,10 @@ package afxdp
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"os"
 	"os/exec"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/cilium/ebpf"
@@ -19,107 +16,38 @@ import (
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/netlab"
-	"github.com/odp-go/godp/internal/sys"
 	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/platform/internal/nic"
-	"github.com/odp-go/godp/worker"
 )
 
-// One host with a cable to another:
-//
-//	host A            host B
-//	 [a0]────veth────[b0]
-func cable(t *testing.T) (a, b *netlab.Host) {
-	a, b = netlab.NewHost(t, "host A"), netlab.NewHost(t, "host B")
-	netlab.Cable(a, "a0", b, "b0", 1500, 1)
-	return a, b
-}
-
+// config has short rings.
 func config(t *testing.T) driver.Config {
-	set, err := worker.NewSet(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { set.Close() })
-	return driver.Config{Set: set, PoolPackets: 256, RxSlots: 64, TxSlots: 64, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
-}
-
-func openIn(h *netlab.Host, v drv, name string, cfg driver.Config) (d driver.Device, err error) {
-	h.Do(func() { d, err = v.Open(context.Background(), name, cfg) })
-	return d, err
-}
-
-func held(t *testing.T) int {
-	t.Helper()
-	ds, err := sys.Descriptors(sys.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ms, err := sys.Mappings(sys.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := len(ds)
-	for _, m := range ms {
-		if strings.HasPrefix(m.Name, "socket:") {
-			n++
-		}
-	}
-	umemMu.Lock()
-	defer umemMu.Unlock()
-	return n + len(umems)
+	cfg := netlab.DriverConfig(t)
+	cfg.RxSlots, cfg.TxSlots = 64, 64
+	return cfg
 }
 
 // Each system call of Open fails once: a clear error, or it is as good without; nothing
 // is left behind either way, and the interface has no program.
 func TestEveryCallFails(t *testing.T) {
-	a, _ := cable(t)
-	cfg := config(t)
-	if d, err := openIn(a, drv{}, "a0", cfg); err != nil { // what is found out once is known then
-		t.Fatal(err)
-	} else {
-		d.Close()
-	}
-	mayFail := map[string]bool{"sendto(rtnetlink)": true, "bpf(BPF_LINK_CREATE)": true /* then generic */}
-	before := held(t)
-	step := 1
-	if testing.Short() {
-		step = 3
-	}
-	for n := 0; ; n += step {
-		calls, failed := 0, ""
-		v := drv{gate: func(call string) error {
-			if calls++; calls-1 == n {
-				failed = call
-				return syscall.EIO
-			}
-			return nil
+	a, _ := netlab.Pair(t)
+	c := netlab.FailingCalls{Host: a, Prefix: "afxdp:", Name: "a0", Config: config(t), Least: 25,
+		Driver:  func(gate func(string) error) driver.Driver { return drv{gate: gate} },
+		MayFail: map[string]bool{"sendto(rtnetlink)": true, "bpf(BPF_LINK_CREATE)": true /* then generic */},
+		Held: func() int {
+			umemMu.Lock()
+			defer umemMu.Unlock()
+			return len(umems)
 		}}
-		d, err := openIn(a, v, "a0", cfg)
-		if err == nil {
-			err = errors.Join(d.SetPromisc(true), d.Start())
-		}
-		switch {
-		case err != nil && (!errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "afxdp:a0: ")):
-			t.Errorf("call %d (%s) failed: %v", n, failed, err)
-		case err == nil && failed != "" && !mayFail[failed]:
-			t.Errorf("call %d (%s) failed and nobody says so", n, failed)
-		}
-		if d != nil {
-			if err := d.Close(); err != nil {
-				t.Errorf("call %d (%s): close: %v", n, failed, err)
-			}
-		}
-		if now := held(t); now != before {
-			t.Fatalf("call %d (%s): %d descriptors, maps and UMEMs, before %d", n, failed, now, before)
-		}
-		if failed == "" {
-			if calls < 25 {
-				t.Errorf("only %d calls were seen", calls)
-			}
-			break
-		}
+	if testing.Short() {
+		c.Step = 3
 	}
+	d, err := a.Open(drv{}, "a0", c.Config) // what is found out once is known then
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Close()
+	netlab.EachCallFails(t, c)
 	a.Do(func() {
 		if id := netlab.Program("a0"); id != 0 {
 			t.Errorf("the interface has program %d", id)
@@ -128,9 +56,9 @@ func TestEveryCallFails(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	a, b := cable(t)
+	a, b := netlab.Pair(t)
 	cfg := config(t)
-	d, err := openIn(a, drv{}, "a0", cfg)
+	d, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,18 +83,18 @@ func TestErrors(t *testing.T) {
 		{a, "a0", strict, "ethtool -L a0 combined 2"},
 		{a, "a0", driver.Config{RxQueues: 65}, "allowed are 1 to 64"},
 	} {
-		if _, err := openIn(c.h, drv{}, c.name, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "afxdp:"+c.name) {
+		if _, err := c.h.Open(drv{}, c.name, c.cfg); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "afxdp:"+c.name) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
 	d.Close()
 	a.SetMTU("a0", 9000)
-	if _, err := openIn(a, drv{}, "a0", cfg); err == nil || !strings.Contains(err.Error(), "ip link set dev a0 mtu 3818") {
+	if _, err := a.Open(drv{}, "a0", cfg); err == nil || !strings.Contains(err.Error(), "ip link set dev a0 mtu 3818") {
 		t.Errorf("MTU 9000: %v", err)
 	}
 	a.SetMTU("a0", 1500)
 	a.Bridge("br0", "a0")
-	if _, err := openIn(a, drv{}, "a0", cfg); err == nil || !strings.Contains(err.Error(), "member of br0") {
+	if _, err := a.Open(drv{}, "a0", cfg); err == nil || !strings.Contains(err.Error(), "member of br0") {
 		t.Errorf("member of a bridge: %v", err)
 	}
 }
@@ -177,7 +105,7 @@ func TestErrors(t *testing.T) {
 func TestMemlock(t *testing.T) {
 	const child = "GODP_TEST_MEMLOCK"
 	if os.Getenv(child) == "" {
-		a, _ := cable(t)
+		a, _ := netlab.Pair(t)
 		cmd := exec.Command("/proc/self/exe", "-test.run=^TestMemlock$", "-test.v")
 		cmd.Env = append(os.Environ(), child+"=1")
 		var out []byte
@@ -212,13 +140,13 @@ func TestMemlock(t *testing.T) {
 // Packets that are out keep the UMEM; when they are back Close gives it back. What the
 // sockets held is spare again.
 func TestPacketsOut(t *testing.T) {
-	a, b := cable(t)
+	a, b := netlab.Pair(t)
 	cfg := config(t)
-	da, err := openIn(a, drv{}, "a0", cfg)
+	da, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := openIn(b, drv{}, "b0", cfg)
+	db, err := b.Open(drv{}, "b0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,9 +193,9 @@ func TestPacketsOut(t *testing.T) {
 
 // A descriptor that can't be right is dropped and counted, never followed.
 func TestHostileDescriptors(t *testing.T) {
-	a, _ := cable(t)
+	a, _ := netlab.Pair(t)
 	cfg := config(t)
-	d, err := openIn(a, drv{}, "a0", cfg)
+	d, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,13 +234,13 @@ func TestHostileDescriptors(t *testing.T) {
 
 // Several segments, packets of another pool, and packets that can't be sent.
 func TestOddPackets(t *testing.T) {
-	a, b := cable(t)
+	a, b := netlab.Pair(t)
 	cfg := config(t)
 	other, err := buffer.NewPool(cfg.Set, buffer.PoolConfig{Num: 64, Size: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := openIn(a, drv{}, "a0", cfg)
+	d, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,14 +279,14 @@ func TestOddPackets(t *testing.T) {
 
 // A receive pool of the program's own: frames are copied, and Info says why.
 func TestOwnPool(t *testing.T) {
-	a, b := cable(t)
+	a, b := netlab.Pair(t)
 	cfg := config(t)
 	pool, err := buffer.NewPool(cfg.Set, buffer.PoolConfig{Num: 64, Size: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.Pool = pool
-	d, err := openIn(a, drv{}, "a0", cfg)
+	d, err := a.Open(drv{}, "a0", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,8 +324,8 @@ func TestOwnPool(t *testing.T) {
 // The program gives a frame to the socket of its queue, and passes it on when there is
 // none.
 func TestProgram(t *testing.T) {
-	a, _ := cable(t)
-	d, err := openIn(a, drv{}, "a0", config(t))
+	a, _ := netlab.Pair(t)
+	d, err := a.Open(drv{}, "a0", config(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,22 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/odp-go/godp/buffer"
 	"github.com/odp-go/godp/internal/netlab"
-	"github.com/odp-go/godp/internal/sys"
 	"github.com/odp-go/godp/internal/testkit"
 	"github.com/odp-go/godp/odp"
 	"github.com/odp-go/godp/pktio/driver"
 	"github.com/odp-go/godp/platform/internal/nic"
 	"github.com/odp-go/godp/queue"
-	"github.com/odp-go/godp/worker"
 )
 
 // The network of these tests; the taps belong to the forwarder, their hosts' ends are
@@ -118,65 +113,18 @@ func TestTags(t *testing.T) {
 	}
 }
 
-func config(t *testing.T) driver.Config {
-	set, err := worker.NewSet(2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { set.Close() })
-	return driver.Config{Set: set, PoolPackets: 128, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
-}
-
 // Each system call of Open fails once, and nothing is left behind.
 func TestEveryCallFails(t *testing.T) {
-	h := netlab.NewHost(t, "host")
-	cfg := config(t)
-	cfg.RxQueues, cfg.TxQueues = 2, 3
-	held := func() int {
-		ds, err := sys.Descriptors(sys.Root())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(ds)
-	}
-	mayFail := map[string]bool{"ioctl(SIOCSIFFLAGS)": true, "ioctl(TUNSETOFFLOAD)": true, "sendto(rtnetlink)": true}
-	before := held()
-	for n := 0; ; n++ {
-		calls, failed := 0, ""
-		v := drv{gate: func(call string) error {
-			if calls++; calls-1 == n {
-				failed = call
-				return syscall.EIO
-			}
-			return nil
-		}}
-		var d driver.Device
-		var err error
-		h.Do(func() { d, err = v.Open(context.Background(), "t0", cfg) })
-		switch {
-		case err != nil && (!errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), "tap:t0: ")):
-			t.Errorf("call %d (%s) failed: %v", n, failed, err)
-		case err == nil && failed != "" && !mayFail[failed]:
-			t.Errorf("call %d (%s) failed and nobody says so", n, failed)
-		}
-		if d != nil {
-			d.Close()
-		}
-		if now := held(); now != before {
-			t.Fatalf("call %d (%s): %d descriptors, before %d", n, failed, now, before)
-		}
-		if failed == "" {
-			if n < 12 {
-				t.Errorf("only %d calls were seen", n)
-			}
-			return
-		}
-	}
+	c := netlab.FailingCalls{Host: netlab.NewHost(t, "host"), Prefix: "tap:", Name: "t0", Config: netlab.DriverConfig(t), Least: 12,
+		Driver:  func(gate func(string) error) driver.Driver { return drv{gate: gate} },
+		MayFail: map[string]bool{"ioctl(SIOCSIFFLAGS)": true, "ioctl(TUNSETOFFLOAD)": true, "sendto(rtnetlink)": true}}
+	c.Config.RxQueues, c.Config.TxQueues = 2, 3
+	netlab.EachCallFails(t, c)
 }
 
 func TestErrors(t *testing.T) {
 	h := netlab.NewHost(t, "host")
-	cfg := config(t)
+	cfg := netlab.DriverConfig(t)
 	open := func(name string, cfg driver.Config) (d driver.Device, err error) {
 		h.Do(func() { d, err = drv{}.Open(context.Background(), name, cfg) })
 		return d, err
@@ -211,7 +159,7 @@ func TestErrors(t *testing.T) {
 // Several segments, and packets that can't be sent.
 func TestOddPackets(t *testing.T) {
 	h := netlab.NewHost(t, "host")
-	cfg := config(t)
+	cfg := netlab.DriverConfig(t)
 	var d driver.Device
 	var err error
 	h.Do(func() { d, err = drv{}.Open(context.Background(), "t0", cfg) })
